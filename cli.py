@@ -1,0 +1,315 @@
+"""The command line: parses, calls, prints and exits. Everything else is judge/.
+
+exit codes   0 accepted, or done      1 not accepted, or something is missing
+             2 nothing could be judged      3 a fault of the judge      130 Ctrl-C
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from judge.processes import launch
+
+gc.disable()  # a command is over before there is garbage worth a pass: a tenth of the time of `judge list`
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them takes as long as bare Python
+launch.early(sys.argv)  # torch begins to load while the rest of this file is imported
+
+import contextlib  # noqa: E402
+import io  # noqa: E402
+from collections.abc import Callable, Iterator  # noqa: E402
+from enum import Enum  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn  # noqa: E402
+
+import typer  # noqa: E402
+from typer.core import TyperGroup  # noqa: E402
+
+from judge import __version__  # noqa: E402
+from judge.errors import Error, JudgeError, ProblemError  # noqa: E402
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from judge.models import Problem, Report
+    from judge.processes.supervision import Engine
+    from judge.progress import Standing
+
+
+class Isolation(str, Enum):
+    """How workers are kept apart."""
+
+    auto = "auto"
+    process = "process"
+
+
+class Commands(TyperGroup):
+    """The place where errors become one line on stderr and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:  # typer's own Context class has moved between its versions
+        try:
+            return super().invoke(ctx)
+        except Error as error:
+            _warn(str(error))
+            raise typer.Exit(3 if isinstance(error, (JudgeError, ProblemError)) else 2) from error
+        except KeyboardInterrupt:
+            raise typer.Exit(launch.INTERRUPTED) from None
+        finally:
+            launch.close()
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except Exception:  # a bug of ours; Python's own exit code for it, 1, would say "not accepted"
+            import traceback
+
+            traceback.print_exc()
+            sys.exit(3)
+
+
+def _as_id(text: str) -> str:
+    """Take a problem's name as it is spelled in a module or a title, too."""
+    return text.strip().lower().replace("_", "-")
+
+
+app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+Id = Annotated[str, typer.Argument(metavar="ID", parser=_as_id, help="A problem, as judge list names it.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", parser=_as_id, help="Every problem if none.")]
+File = Annotated[Path | None, typer.Argument(metavar="FILE", help="submissions/ID.py if none.")]
+Force = Annotated[bool, typer.Option("--force", help="Write it anew; your file is kept as ID.1.py.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write the report as JSON.")]
+NoRecord = Annotated[bool, typer.Option("--no-record", help="Don't remember the attempt.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Draw the same inputs again: practice.", show_default=False)]
+Cases = Annotated[list[str] | None, typer.Option(metavar="NAME", help="This case only: practice.", show_default=False)]
+Save = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the case as a script.", show_default=False)]
+How = Annotated[Isolation, typer.Option(help="How workers are kept apart.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
+Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
+
+
+@app.callback(invoke_without_command=True)
+def home(context: typer.Context, version: Version = False) -> None:
+    """Learn to build transformer blocks; judge alone says what to do next."""
+    if version:
+        _say(f"judge {__version__}")
+    elif context.invoked_subcommand is None:
+        from judge import catalog, progress, workspace
+        from judge.report import pages
+
+        problems, standings = catalog.load_problems(), _standings()
+        following, folder = progress.next_problem(problems, standings), workspace.find(Path.cwd())
+        started = bool(following and folder and workspace.existing_file(following.id, folder))
+        _say(pages.home(problems, standings, following, started=started))
+
+
+@app.command("list")
+def list_() -> None:
+    """List the problems and how far you are."""
+    from judge import catalog
+    from judge.report import pages
+
+    _leave(0, pages.listing(catalog.load_problems(), _standings()))
+
+
+@app.command()
+def show(id: Id) -> None:
+    """Show a problem's statement."""
+    from judge import catalog
+    from judge.report import pages
+
+    _say(pages.statement(catalog.find_problem(id)))
+
+
+@app.command()
+def start(id: Id, force: Force = False) -> None:
+    """Write a problem's stub to submissions/ID.py."""
+    from judge import catalog, workspace
+
+    problem, here = catalog.find_problem(id), Path.cwd()
+    stub = (problem.folder / "stub.py").read_bytes()
+    started = workspace.write_stub(problem.id, stub, here, force=force)
+    if started.kept is not None:
+        _say(f"your file is kept as {workspace.shown(started.kept, here)}")
+    _say(f"{workspace.shown(started.path, here)} is yours to fill in; next: judge submit {problem.id}")
+
+
+@app.command()
+def submit(
+    id: Id, file: File = None, as_json: AsJson = False, no_record: NoRecord = False, seed: Seed = None,
+    case: Cases = None, save: Save = None, isolation: How = Isolation.auto, verbose: Verbose = False,
+) -> None:  # fmt: skip
+    """Judge a file."""
+    from judge import catalog, pipeline, workspace
+
+    with launch.take(isolation.value) as engine, _station() as station:
+        problem = catalog.find_problem(id)
+        if save is not None:
+            _save(problem, engine, workspace.only(case or ()), seed, save)
+            return
+        path = workspace.submission_file(problem.id, file, Path.cwd())
+        written = _writing(problem, as_json=as_json, verbose=verbose)
+        report = pipeline.submit(problem, path, engine, seed=seed, cases=case or (), station=station)
+    if not no_record:
+        _remember(report, path)
+    _leave(report.exit_code, written(report))
+
+
+@app.command()
+def hint(id: Id) -> None:
+    """Show the next hint, one step at a time."""
+    from judge import catalog, progress, workspace
+    from judge.report import pages
+
+    problem = catalog.find_problem(id)
+    try:
+        record = progress.Progress(workspace.find_or_make(Path.cwd()), _warn)
+        stage, diagnosis = record.take_hint(problem.id, len(problem.hints)), record.last_diagnosis(problem.id)
+    except Error as error:
+        _warn(f"{error}; so every call gives the first hint")
+        stage, diagnosis = 1, None
+    _say(pages.hint(problem, stage, diagnosis))
+
+
+@app.command()
+def status() -> None:
+    """Show what you have tried."""
+    from judge import catalog, progress, workspace
+    from judge.report import pages
+
+    record = progress.Progress(workspace.find(Path.cwd()), _warn)
+    _say(pages.status(catalog.load_problems(), record.standings()))
+
+
+@app.command()
+def verify(ids: Ids = None, isolation: How = Isolation.auto) -> None:
+    """Prove problems: right answers pass, every seeded bug fails."""
+    from judge import catalog
+    from judge import verify as proof
+
+    gc.enable()  # this one takes its time
+    problems = [catalog.find_problem(id) for id in ids] if ids else catalog.load_problems()
+    with launch.take(isolation.value) as engine, _station() as station:
+        proofs = proof.verify(problems, engine, station)
+    for one in proofs:
+        _say(proof.render(one))
+    raise typer.Exit(0 if all(one.ok for one in proofs) else 1)
+
+
+@app.command()
+def doctor() -> None:
+    """Look for what is missing on this machine."""
+    from judge import doctor as examination
+    from judge.report import pages
+
+    checks = examination.examine(Path.cwd())
+    _say(pages.doctor(checks))
+    raise typer.Exit(1 if any(check.needed and not check.fine for check in checks) else 0)
+
+
+def _standings() -> dict[str, Standing]:
+    """Read how far the student is; a record that can't be read costs a warning, not the command."""
+    from judge import progress, workspace
+
+    try:
+        return progress.Progress(workspace.find(Path.cwd()), _warn).standings()
+    except progress.RecordError as error:
+        _warn(str(error))
+        return {}
+
+
+def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Report], RenderableType]:
+    """Prepare the writing of a report; all that it imports and reads is there before torch is."""
+    from judge.report import writer
+
+    following = None
+    if not as_json:
+        from judge import catalog, progress
+
+        _console()
+        with contextlib.suppress(Error):  # another problem's folder is broken
+            others = [other for other in catalog.load_problems() if other.id != problem.id]
+            following = progress.next_problem(others, _standings())
+    render = writer("json" if as_json else "terminal")
+    return lambda report: render(report, verbose=verbose, following=following.id if following else None)
+
+
+def _remember(report: Report, path: Path) -> None:
+    """Record an attempt; a failure of ours is none, and a record that can't be written costs a warning only."""
+    from judge import progress, workspace
+    from judge.report import writer
+
+    if report.verdict == "judge error":
+        return
+    try:
+        record = progress.Progress(workspace.find_or_make(Path.cwd()), _warn)
+        record.record(report, str(writer("json")(report)), workspace.source_of(path, report.source_sha256))
+    except Error as error:
+        _warn(f"this attempt is not remembered: {error}")
+
+
+def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: Path) -> None:
+    """Write a case as a script instead of judging."""
+    import secrets
+
+    from judge import pipeline, workspace
+
+    seed = secrets.randbits(32) if seed is None else seed
+    workspace.write_new(path, pipeline.case_script(problem, engine, case, seed))
+    _say(f"{path} holds the inputs and calls of case {case}, drawn with seed {seed}")
+
+
+@contextlib.contextmanager
+def _station() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is going on."""
+    if not sys.stderr.isatty():
+        yield lambda station: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text("loading torch")) as spinner:
+        yield lambda station: spinner.update(Text(station))
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.width = min(console.width, 100)  # longer lines are hard to read
+    return console
+
+
+def _say(output: RenderableType) -> None:
+    """Print; text goes out as it is, anything else through rich."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a student's text may hold what this terminal can't show
+    if not isinstance(output, str):
+        console = _console()
+        with console.capture() as written:  # printing by itself, rich ends the process where a reader has left
+            console.print(output)
+        output = written.get().removesuffix("\n")
+    print(output)
+
+
+def _warn(message: str) -> None:
+    from judge.report import clean
+
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="replace")
+    print(f"judge: {clean.line(message)}", file=sys.stderr)
+
+
+def _leave(code: int, output: RenderableType) -> NoReturn:
+    """Print and end the process at once; taking the interpreter down costs as much as starting it."""
+    launch.close()
+    with contextlib.suppress(BrokenPipeError):  # whoever read it has seen enough
+        _say(output)
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    app(prog_name="judge")

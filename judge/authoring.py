@@ -1,0 +1,203 @@
+"""What a cases.py imports: cases, relations, the steps of a call, and draws of good inputs.
+
+    from judge.authoring import Call, call, case, module_call, relation, same
+
+    @case
+    def tiny_inputs(draw):
+        "is right where the variance is as small as eps"
+        return call("layer_norm_forward", draw.normal(2, 5, 7) * 1e-3, gamma=draw.gain(7), beta=draw.bias(7))
+
+A case returns a call or a list of calls; the judge takes every facet from each and compares it with the reference.
+A relation returns calls and a function that gets what they gave, on the oracle side, and returns None or a sentence
+that says what is wrong. Nothing that is drawn may depend on an observation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from judge.draws import Draw
+from judge.program import Program, Ref, Step, StepKind
+
+__all__ = ["Call", "Case", "Draw", "Result", "call", "case", "module_call", "relation", "same", "stream"]
+
+Observations = list[dict[str, Any]]
+Check = Callable[[Observations], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing that is checked; ``sentence`` is what the student reads: "your layer norm <sentence>"."""
+
+    name: str
+    sentence: str
+    draw: Callable[[Draw], Any]
+    is_relation: bool
+    is_stream: bool = False
+
+
+def case(function: Callable[[Draw], Call | Sequence[Call]]) -> Case:
+    """Make a case of a function that draws calls; they are compared with the reference."""
+    return Case(function.__name__, _sentence(function), function, is_relation=False)
+
+
+def relation(function: Callable[[Draw], tuple[Call | Sequence[Call], Check]]) -> Case:
+    """Make a relation of a function that draws calls and gives a check of what they gave.
+
+    The check runs only when every result has the structure, shape and dtype of the reference's.
+    """
+    return Case(function.__name__, _sentence(function), function, is_relation=True)
+
+
+def stream(function: Callable[[Draw], dict[str, Sequence[Call]]]) -> Case:
+    """Make the residual stream's measurement: by label, the calls whose "output" is the stream at depth 0, 1, ..."""
+    return Case(function.__name__, _sentence(function), function, is_relation=False, is_stream=True)
+
+
+class Result(Ref):
+    """The result of a step while a call is written; ``result[0]`` and ``result["key"]`` are its parts."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, owner: Call, step: int, path: tuple[int | str, ...] = ()):
+        Ref.__init__(self, step, path)
+        object.__setattr__(self, "_call", owner)
+
+    def __getitem__(self, key: int | str) -> Result:
+        return Result(self._call, self.step, (*self.path, key))  # type: ignore[attr-defined]
+
+    def observe(self, name: str) -> Result:
+        """Give this step's result the name under which it is observed and compared."""
+        self._call._name(self.step, name)  # type: ignore[attr-defined]
+        return self
+
+
+class Call:
+    """A straight-line program while it is written. Every method but the last group adds one step."""
+
+    def __init__(self) -> None:
+        self._program = Program(())
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    def function(self, name: str, *args: Any, **kwargs: Any) -> Result:
+        """Call a function of the submission."""
+        return self._add("function", name=name, args=args, kwargs=kwargs)
+
+    def construct(self, name: str, **kwargs: Any) -> Result:
+        """Construct a module of the submission, by keyword."""
+        return self._add("construct", name=name, kwargs=kwargs)
+
+    def constant(self, name: str) -> Result:
+        """Take a module-level value of the submission."""
+        return self._add("constant", name=name)
+
+    def apply(self, target: Result, *args: Any, **kwargs: Any) -> Result:
+        """Call the result of an earlier step."""
+        return self._add("apply", target=target, args=args, kwargs=kwargs)
+
+    def method(self, target: Result, name: str, *args: Any, **kwargs: Any) -> Result:
+        return self._add("method", name=name, target=target, args=args, kwargs=kwargs)
+
+    def attribute(self, target: Result, name: str) -> Result:
+        return self._add("attribute", name=name, target=target)
+
+    def load_state(self, target: Result, state: dict[str, torch.Tensor] | Result) -> Result:
+        """Load a state_dict strictly; keys and shapes are checked first, every key must be a trainable parameter."""
+        return self._add("load_state", target=target, args=(state,))
+
+    def to(self, target: Result) -> Result:
+        """Move a module to the dtype of the call."""
+        return self._add("to", target=target)
+
+    def train(self, target: Result) -> Result:
+        return self._add("train", target=target)
+
+    def eval(self, target: Result) -> Result:
+        return self._add("eval", target=target)
+
+    def deepcopy(self, target: Result) -> Result:
+        return self._add("deepcopy", target=target)
+
+    def state_dict(self, target: Result) -> Result:
+        return self._add("state_dict", target=target)
+
+    def sgd_step(self, target: Result, loss: Result, learning_rate: float = 0.1) -> Result:
+        """One step of gradient descent on ``target``'s parameters; the loss is the sum of squares of ``loss``."""
+        return self._add("sgd_step", target=target, args=(loss, learning_rate))
+
+    # How the call is judged: each returns the call itself.
+
+    def in_dtype(self, dtype: torch.dtype) -> Call:
+        """Give every floating input and module this dtype; values only, judged against float64 from the same inputs."""
+        return self._with(dtype=str(dtype).removeprefix("torch."), light=True)
+
+    def random(self) -> Call:
+        """Results may differ from run to run (dropout in training): one run, for relations only."""
+        return self._with(random=True, light=True)
+
+    def values_only(self) -> Call:
+        """One run without gradients."""
+        return self._with(light=True)
+
+    def differentiate(self, *observed: str) -> Call:
+        """Judge gradients through these observed results only; the default is all of them."""
+        return self._with(differentiate=observed)
+
+    def raises(self, error: type[Exception], naming: object = None) -> Call:
+        """The call must raise this built-in exception; its message should name the value ``naming``."""
+        return self._with(raises=error.__name__, naming=None if naming is None else str(naming))
+
+    def _with(self, **changes: Any) -> Call:
+        self._program = replace(self._program, **changes)
+        return self
+
+    def _add(self, kind: StepKind, **fields: Any) -> Result:
+        steps = self._program.steps
+        self._program = replace(self._program, steps=(*steps, Step(kind, **fields)))
+        return Result(self, len(steps))
+
+    def _name(self, index: int, name: str) -> None:
+        steps = list(self._program.steps)
+        if any(step.observe == name for step in steps):
+            raise ValueError(f"two steps of one call are observed as {name!r}; give each its own name")
+        steps[index] = replace(steps[index], observe=name)
+        self._program = replace(self._program, steps=tuple(steps))
+
+
+def call(name: str, *args: Any, **kwargs: Any) -> Call:
+    """One call of one function, observed as "output"."""
+    one = Call()
+    one.function(name, *args, **kwargs).observe("output")
+    return one
+
+
+def module_call(
+    name: str, config: dict[str, Any], state: dict[str, torch.Tensor] | None, *args: Any, **kwargs: Any
+) -> Call:
+    """Construct a module, move it to the call's dtype, load ``state``, switch to evaluation, apply it once."""
+    one = Call()
+    module = one.construct(name, **config)
+    one.to(module)
+    if state is not None:
+        one.load_state(module, state)
+    one.eval(module)
+    one.apply(module, *args, **kwargs).observe("output")
+    return one
+
+
+def same(observed: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-6) -> bool:
+    """Whether two tensors of one shape agree to a relative error norm of ``tolerance``; NaN never does."""
+    scale = max(float(torch.linalg.vector_norm(expected.double())), 1e-12)
+    return bool(torch.linalg.vector_norm(observed.double() - expected.double()) <= tolerance * scale)
+
+
+def _sentence(function: Callable[..., Any]) -> str:
+    return " ".join((inspect.getdoc(function) or "").split())

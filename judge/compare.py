@@ -1,0 +1,316 @@
+"""Observed against expected, facet by facet: what differs, by how much, where first.
+
+A float64 facet is right when ||observed - expected|| <= 1e-5 ||expected||, over the whole and per token (there against
+at least a thousandth of the mean token's norm, so that a token that is nearly zero can't condemn a right answer). A
+gradient is measured against at least a tenth of the call's largest one: one that is zero in exact arithmetic, such as a
+key bias's, is noise in every correct program. NaN never passes. Structure, dtype and shape come before values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from judge.observation import Failure, Observation
+from judge.processes.wire import Opaque
+from judge.program import Program
+
+TOLERANCE = 1e-5
+LOWER_PRECISION = 1e-9  # correct float64 programs agree better than that
+_LOW_TOLERANCES = {"float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
+_TOKEN_FLOOR = 1e-3
+_GRADIENT_FLOOR = 0.1
+_ZERO_SCALE = 1e-3  # what an expected zero is measured against
+
+Label = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One facet that is not as it should be."""
+
+    facet: str
+    subject: str
+    message: str
+    error: float = float("inf")
+    line: int | None = None
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All differences of one call, remarks, and the largest numeric error, also where it is small enough."""
+
+    differences: list[Difference]
+    remarks: list[str]
+    worst: float = 0.0
+
+
+def compare(observed: Observation, expected: Observation, program: Program, label: Label = str) -> Comparison:
+    """Every facet of a call. ``label`` turns an argument's path into the name that the student knows."""
+    result = Comparison([], [])
+    if expected.error or program.raises:
+        _compare_errors(observed.error, expected.error, program, result)
+        return result
+    if observed.error:
+        result.differences.append(_raised(observed.error))
+        return result
+    for name in expected.values:
+        if name in observed.values:
+            _compare_values(observed.values[name], expected.values[name], name, program.dtype, result)
+        else:
+            result.differences.append(Difference("structure", name, "is missing"))
+    _compare_gradients(observed, expected, label, result)
+    result.differences += _manners(observed, label)
+    if not result.differences and result.worst > LOWER_PRECISION and program.dtype == "float64":
+        result.remarks.append(f"computes in lower precision than its inputs (relative error {result.worst:.1g})")
+    return result
+
+
+def same_form(observed: Observation, expected: Observation, program: Program, label: Label = str) -> Comparison:
+    """For relations: structure, dtype, shape and manners, but no values. Constants may have any form."""
+    result = Comparison([], [])
+    if expected.error or program.raises or observed.error:
+        return compare(observed, expected, program, label)
+    free = {step.observe for step in program.steps if step.kind == "constant"}
+    for name, value in expected.values.items():
+        if name not in free:
+            for kind, subject, one, other in _pairs(observed.values.get(name), value, name):
+                if kind != "tensor":
+                    if kind == "structure":
+                        result.differences.append(_structure(subject, one, other))
+                    continue
+                result.differences += _form(one, other, subject)
+    result.differences += _manners(observed, label)
+    return result
+
+
+def relative_error(observed: torch.Tensor, expected: torch.Tensor, floor: float = 0.0) -> float:
+    """||observed - expected|| over the larger of ||expected|| and ``floor``; inf if anything is not finite."""
+    difference = torch.linalg.vector_norm(observed.double() - expected.double()).item()
+    scale = max(torch.linalg.vector_norm(expected.double()).item(), floor) or _ZERO_SCALE
+    error = difference / scale
+    return error if error == error else float("inf")
+
+
+def _compare_errors(observed: Failure | None, expected: Failure | None, program: Program, result: Comparison) -> None:
+    wanted = program.raises or (expected.type if expected else "")
+    if observed is None:
+        result.differences.append(Difference("error", "the call", f"returns, where {wanted} should be raised"))
+    elif observed.kind != "raised" or wanted not in (*observed.bases, observed.type):
+        message = f"raises {observed}, where {wanted} should be raised"
+        result.differences.append(Difference("error", "the call", message, line=observed.line))
+    elif program.naming and program.naming not in observed.message:
+        result.remarks.append(f"the {wanted}'s message should name the offending value, {program.naming}")
+
+
+def _raised(error: Failure) -> Difference:
+    if error.kind == "state":
+        return Difference("parameters", "the state_dict", error.message)
+    return Difference("error", "the call", f"raises {error}", line=error.line)
+
+
+def _compare_values(observed: Any, expected: Any, name: str, dtype: str, result: Comparison) -> None:
+    for kind, subject, one, other in _pairs(observed, expected, name):
+        if kind == "structure":
+            result.differences.append(_structure(subject, one, other))
+        elif kind == "plain":
+            if one != other:
+                result.differences.append(Difference("value", subject, f"is {_short(one)}, expected {_short(other)}"))
+        else:
+            form = _form(one, other, subject)
+            result.differences += form
+            if not any(difference.facet == "shape" for difference in form):
+                difference, error = _tensor(one, other, subject, dtype)
+                result.worst = max(result.worst, error)
+                if difference:
+                    result.differences.append(difference)
+
+
+def _pairs(observed: Any, expected: Any, subject: str) -> Iterator[tuple[str, str, Any, Any]]:
+    """The leaves of two values side by side, as (kind, subject, observed, expected)."""
+    if isinstance(expected, torch.Tensor):
+        yield ("tensor" if isinstance(observed, torch.Tensor) else "structure"), subject, observed, expected
+    elif isinstance(expected, (tuple, list)):
+        if type(observed) is not type(expected) or len(observed) != len(expected):
+            yield "structure", subject, observed, expected
+            return
+        for index, (one, other) in enumerate(zip(observed, expected, strict=True)):
+            yield from _pairs(one, other, f"{subject}[{index}]")
+    elif isinstance(expected, dict):
+        if type(observed) is not dict or observed.keys() != expected.keys():
+            yield "structure", subject, observed, expected
+            return
+        for key in expected:
+            yield from _pairs(observed[key], expected[key], f"{subject}[{key!r}]")
+    else:
+        yield ("plain" if type(observed) is type(expected) else "structure"), subject, observed, expected
+
+
+def _structure(subject: str, observed: Any, expected: Any) -> Difference:
+    return Difference("structure", subject, f"is {_kind(observed)}, expected {_kind(expected)}")
+
+
+def _form(observed: torch.Tensor, expected: torch.Tensor, subject: str) -> list[Difference]:
+    found = []
+    if observed.dtype != expected.dtype:
+        message = f"has dtype {_name(observed.dtype)}, expected {_name(expected.dtype)}"
+        found.append(Difference("dtype", subject, message))
+    if observed.shape != expected.shape:
+        message = f"has shape {tuple(observed.shape)}, expected {tuple(expected.shape)}"
+        found.append(Difference("shape", subject, message))
+    return found
+
+
+def _tensor(
+    observed: torch.Tensor, expected: torch.Tensor, subject: str, dtype: str
+) -> tuple[Difference | None, float]:
+    """The difference of two tensors of one shape, if it counts, and the error in any case."""
+    if expected.numel() == 0:
+        return None, 0.0
+    if not expected.is_floating_point():
+        wrong = observed.double() != expected.double()
+        if not bool(wrong.any()):
+            return None, 0.0
+        return Difference("value", subject, _where(observed, expected, wrong)), float("inf")
+    one, other = observed.double(), expected.double()
+    finite = torch.isfinite(one)
+    if not bool(finite.all()):
+        place = _first(~finite)
+        count = f"{int((~finite).sum())} of {one.numel()} entries are not finite"
+        message = f"is {one[place].item()} at {_index(place)}; {count}"
+        return Difference("value", subject, message), float("inf")
+    if dtype != "float64":
+        error = ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
+        if error <= _LOW_TOLERANCES[dtype]:
+            return None, 0.0
+        return Difference("value", subject, f"is off by {error:.1%} of the largest value in {dtype}", error), error
+    whole, tokens = relative_error(one, other), _token_errors(one, other)
+    error = max(whole, tokens.max().item())
+    if error <= TOLERANCE:
+        return None, whole
+    wrong = (one - other).abs() > TOLERANCE * other.abs().mean().clamp_min(1e-30)
+    return Difference("value", subject, f"{_where(one, other, wrong)} (relative error {error:.2g})", error), error
+
+
+def _token_errors(observed: torch.Tensor, expected: torch.Tensor, floor: float = 0.0) -> torch.Tensor:
+    if expected.dim() < 2:
+        return torch.zeros(1)
+    norms = torch.linalg.vector_norm(expected, dim=-1)
+    scale = norms.clamp_min(max(_TOKEN_FLOOR * norms.mean().item(), floor))
+    scale = torch.where(scale == 0, _ZERO_SCALE, scale)
+    errors: torch.Tensor = torch.linalg.vector_norm(observed - expected, dim=-1) / scale
+    return errors
+
+
+def _compare_gradients(observed: Observation, expected: Observation, label: Label, result: Comparison) -> None:
+    if observed.gradient_error:
+        failure = observed.gradient_error
+        message = f"raises {failure}"
+        result.differences.append(Difference("gradient", "the backward pass", message, line=failure.line))
+        return
+    for name in observed.detached:
+        if name not in expected.detached:
+            result.differences.append(Difference("gradient", name, "is cut off from the graph: no gradient flows back"))
+    if any(difference.facet == "gradient" for difference in result.differences):
+        return
+    norms = [torch.linalg.vector_norm(g.double()).item() for g in expected.gradients.values() if g is not None]
+    floor = _GRADIENT_FLOOR * max(norms, default=0.0)
+    for name, wanted in expected.gradients.items():
+        difference, error = _gradient(observed.gradients.get(name), wanted, f"gradient of {label(name)}", floor)
+        result.worst = max(result.worst, error)
+        if difference:
+            result.differences.append(difference)
+
+
+def _gradient(
+    observed: torch.Tensor | None, expected: torch.Tensor | None, subject: str, floor: float
+) -> tuple[Difference | None, float]:
+    if observed is None and expected is None:
+        return None, 0.0
+    like = expected if expected is not None else observed
+    assert like is not None
+    wanted = (torch.zeros_like(like) if expected is None else expected).double()
+    given = (torch.zeros_like(like) if observed is None else observed).double()
+    if given.shape != wanted.shape:
+        message = f"has shape {tuple(given.shape)}, expected {tuple(wanted.shape)}"
+        return Difference("gradient", subject, message), float("inf")
+    if not bool(torch.isfinite(given).all()):
+        return Difference("gradient", subject, "is not finite"), float("inf")
+    error = relative_error(given, wanted, floor)
+    if wanted.dim() > 1:
+        tokens = wanted.shape[:-1].numel()
+        error = max(error, _token_errors(given, wanted, floor / tokens**0.5).max().item())
+    if error <= TOLERANCE:
+        return None, error
+    if observed is None:
+        return Difference("gradient", subject, "is missing: no gradient reaches it", error), error
+    return Difference("gradient", subject, f"is off (relative error {error:.2g})", error), error
+
+
+def _manners(observed: Observation, label: Label) -> Iterator[Difference]:
+    for path, what in observed.changed:
+        yield Difference("inputs unchanged", label(path), f"is changed by the call ({what})")
+    for name in observed.settings:
+        yield Difference("settings", "PyTorch's settings", f"the call leaves the {name} changed")
+    if observed.generator:
+        yield Difference("settings", "PyTorch's random generator", "the call draws from it or seeds it")
+    if observed.repeat_error:
+        error = observed.repeat_error
+        yield Difference("repeatable", "a second call", f"raises {error}", line=error.line)
+    for name, value in observed.repeat.items():
+        again = Comparison([], [])
+        _compare_values(value, observed.values.get(name), name, "float64", again)
+        if again.differences or again.worst > LOWER_PRECISION:
+            yield Difference("repeatable", name, "differs when the same call is made again")
+    for name in observed.overwritten:
+        yield Difference("repeatable", name, "is overwritten by a later call")
+    if observed.mixed:
+        message = "mixes tensors of two devices: what is made inside must be on the input's device"
+        yield Difference("device", "the call", message, line=observed.mixed.line)
+    for name in observed.elsewhere:
+        yield Difference("device", name, "is not on the device of the inputs")
+
+
+def _where(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor) -> str:
+    if expected.dim() == 0 or not bool(wrong.any()):
+        wrong = observed != expected
+    place = _first(wrong)
+    first = f"{_short(observed[place].item())} instead of {_short(expected[place].item())}"
+    if expected.dim() == 0:
+        return f"is {first}"
+    if expected.dim() == 1:
+        return f"differs in {int(wrong.sum())} of {wrong.numel()} entries, first at {_index(place)}: {first}"
+    tokens = wrong.any(-1)
+    return f"differs in {int(tokens.sum())} of {tokens.numel()} rows, first at {_index(place)}: {first}"
+
+
+def _first(wrong: torch.Tensor) -> tuple[int, ...]:
+    return tuple(wrong.nonzero()[0].tolist()) if wrong.dim() else ()
+
+
+def _index(place: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, place))}]"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return f"a dict with keys {_short(sorted(map(str, value)))}"
+    if isinstance(value, Opaque):
+        return f"a value of type {value.type_name}"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

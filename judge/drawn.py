@@ -1,0 +1,271 @@
+"""A problem on the oracle side, drawn once: its cases, calls as bytes, what the reference gives, and verdicts.
+
+cases.py --draw--> calls --run--> expected observations        observed --compare--> outcomes of the cases
+"""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from judge.authoring import Call, Case, Check
+from judge.compare import Comparison, Difference, compare, same_form
+from judge.draws import Draw, case_generator
+from judge.errors import ProblemError
+from judge.labels import Labels, describe_call
+from judge.observation import Observation, from_parts
+from judge.processes import device, runner, wire
+from judge.program import Program
+
+POOL_SIZE = 4099  # a prime, so that the repeating pool meets the rows of a tensor at other places
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCall:
+    """One call: its program, its bytes, and what it is called in messages."""
+
+    number: int
+    case: str
+    program: Program
+    data: bytes
+    label: Callable[[str], str]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCase:
+    """One case with its calls; ``check`` is a relation's."""
+
+    name: str
+    sentence: str
+    calls: tuple[DrawnCall, ...]
+    check: Check | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of one case: nothing in ``differences`` means that it passed."""
+
+    differences: list[Difference] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    worst: float = 0.0
+    failure: str | None = None  # runtime error, memory limit or output limit, where a call raised
+    traceback: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.differences
+
+    @property
+    def severity(self) -> float:
+        """How clearly a failing case fails: the largest error, infinite where the difference is no number."""
+        return max((difference.error for difference in self.differences), default=0.0)
+
+
+class DrawnProblem:
+    """Everything that is known of a problem before a submission's first observation."""
+
+    def __init__(self, folder: Path, name: str, seed: int, signatures: dict[str, dict[str, str]], only: Sequence[str]):
+        self.folder = folder
+        self.id = name
+        self.labels = Labels(signatures)
+        self.reference = load(folder / "hidden" / "reference.py")
+        self.pool = torch.randn(POOL_SIZE, generator=case_generator(seed, name, ""), dtype=torch.float64)
+        self.calls: list[DrawnCall] = []
+        self.cases: list[DrawnCase] = []
+        self.streams: dict[str, tuple[DrawnCall, ...]] = {}
+        self.expected: dict[int, Observation] = {}
+        for case in _cases(folder, name):
+            if not only or case.name in only:
+                self._draw(case, seed)
+
+    def run_reference(self) -> None:
+        """Fill ``expected``; raises ProblemError where the reference itself fails."""
+        for call in self.calls:
+            expected = self.observe(self.reference, call)
+            if expected.error and call.program.raises not in expected.error.bases:
+                raise ProblemError(f"{self._at(call.case)}: the reference raises {expected.error}")
+            if call.program.raises and not expected.error:
+                raise ProblemError(
+                    f"{self._at(call.case)}: the reference returns where {call.program.raises} is asked for"
+                )
+            if call.program.dtype != "float64":
+                expected = self._in_double(call, expected)
+            self.expected[call.number] = expected
+
+    def observe(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
+        """What trusted code gives for a call, through the same runner as a submission."""
+        extras = {"device": device.run_on_fake_device, "closed": lambda program, names: None}
+        return from_parts(runner.observe(namespace, call.data, self.pool, extras))
+
+    def judge_case(self, case: DrawnCase, observations: Sequence[Observation]) -> Outcome:
+        """Compare what a case's calls gave with what they should give, and check a relation."""
+        outcome = Outcome()
+        comparer = compare if case.check is None else same_form
+        for call, observed in zip(case.calls, observations, strict=True):
+            result: Comparison = comparer(observed, self.expected[call.number], call.program, call.label)
+            outcome.differences += result.differences
+            outcome.remarks += result.remarks
+            outcome.worst = max(outcome.worst, result.worst)
+            if observed.error and not outcome.failure:
+                outcome.failure = _failure_status(observed, call.program)
+                outcome.traceback = observed.error.traceback
+            elif not outcome.traceback:
+                outcome.traceback = next(
+                    (f.traceback for f in (observed.gradient_error, observed.repeat_error) if f), ()
+                )
+        if case.check and outcome.passed:
+            outcome.differences += self._check(case.check, observations)
+        outcome.differences = _unique(outcome.differences)
+        outcome.remarks = list(dict.fromkeys(outcome.remarks))
+        return outcome
+
+    def _draw(self, case: Case, seed: int) -> None:
+        draw = Draw(case_generator(seed, self.id, case.name))
+        with self._blame(case.name):
+            drawn = case.draw(draw)
+            if case.is_stream:
+                for label, calls in drawn.items():
+                    self.streams[label] = tuple(self._add(case, call) for call in calls)
+                return
+            calls, check = drawn if case.is_relation else (drawn, None)
+            calls = [calls] if isinstance(calls, Call) else calls
+            if case.is_relation:
+                calls = [call._with(light=True) for call in calls]
+            own = tuple(self._add(case, call) for call in calls)
+            self.cases.append(DrawnCase(case.name, case.sentence, own, check))
+
+    def _add(self, case: Case, call: Call) -> DrawnCall:
+        program = in_dtype(call.program)
+        if self._is_first_of_its_kind(program):
+            program = replace(program, extras=("device", "closed"))
+        data = wire.encode_call(program)
+        label = self.labels.of(program)
+        drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program))
+        self.calls.append(drawn)
+        return drawn
+
+    def _is_first_of_its_kind(self, program: Program) -> bool:
+        """Further untimed runs are made for one call of each entry point and set of given arguments."""
+        if program.light or program.raises:
+            return False
+        kind = _kind(program)
+        return all(_kind(call.program) != kind for call in self.calls if call.program.extras)
+
+    def _in_double(self, call: DrawnCall, low: Observation) -> Observation:
+        """Expected values from the same rounded inputs, computed in float64, in the dtypes of the low run."""
+        double = replace(call, data=wire.encode_call(in_dtype(replace(call.program, dtype="float64"))))
+        exact = self.observe(self.reference, double)
+        return replace(exact, values={name: _like(value, low.values[name]) for name, value in exact.values.items()})
+
+    def _check(self, check: Check, observations: Sequence[Observation]) -> list[Difference]:
+        try:
+            complaint = check([observation.values for observation in observations])
+        except Exception as exc:  # an author's check met values that it did not foresee, such as NaN
+            return [Difference("relation", "the results", f"can't be compared ({type(exc).__name__}: {exc})")]
+        return [Difference("relation", "the results", complaint)] if isinstance(complaint, str) else []
+
+    def _at(self, case: str) -> str:
+        return f"problems/{self.id}/cases.py: case {case!r}"
+
+    @contextlib.contextmanager
+    def _blame(self, case: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as exc:
+            line = next((f.lineno for f in reversed(traceback.extract_tb(exc.__traceback__)) if f.name == case), None)
+            where = f" (line {line})" if line else ""
+            raise ProblemError(f"{self._at(case)} raises {type(exc).__name__}{where}: {exc}") from exc
+
+
+def load(path: Path, source: str | None = None) -> dict[str, Any]:
+    """Execute trusted code; gives its namespace. Raises ProblemError if it fails."""
+    namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    try:
+        exec(compile(source or path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True), namespace)
+    except Exception as exc:
+        raise ProblemError(f"{_short_path(path)}: raises {type(exc).__name__} when it is loaded: {exc}") from exc
+    return namespace
+
+
+def in_dtype(program: Program) -> Program:
+    """The program with every drawn floating tensor in the program's dtype."""
+    dtype = wire.DTYPES[program.dtype]
+    if dtype is torch.float64 and not any(_has_low(step.args) or _has_low(step.kwargs) for step in program.steps):
+        return program
+    steps = tuple(
+        replace(step, args=_cast(step.args, dtype), kwargs=_cast(step.kwargs, dtype)) for step in program.steps
+    )
+    return replace(program, steps=steps)
+
+
+def _cases(folder: Path, problem: str) -> list[Case]:
+    cases = [value for value in load(folder / "cases.py").values() if isinstance(value, Case)]
+    for case in cases:
+        if not case.sentence:
+            raise ProblemError(
+                f"problems/{problem}/cases.py: case {case.name!r} has no docstring; "
+                "write what the student should read when it fails"
+            )
+    if not any(not case.is_stream for case in cases):
+        raise ProblemError(f"problems/{problem}/cases.py: there is no case; write functions under @case or @relation")
+    return cases
+
+
+def _kind(program: Program) -> tuple[Any, ...]:
+    return tuple(
+        (step.kind, step.name, len(step.args), tuple(sorted(k for k, v in step.kwargs.items() if v is not None)))
+        for step in program.steps
+        if step.kind in ("function", "construct", "apply", "method")
+    )
+
+
+def _failure_status(observed: Observation, program: Program) -> str | None:
+    if observed.error is None or program.raises or observed.error.kind == "state":
+        return None
+    return {"memory": "memory limit", "output": "output limit"}.get(observed.error.kind, "runtime error")
+
+
+def _unique(differences: list[Difference]) -> list[Difference]:
+    return list({(d.facet, d.subject, d.message): d for d in differences}.values())
+
+
+def _has_low(value: Any) -> bool:
+    return any(_contains_low(part) for part in (value.values() if isinstance(value, dict) else value))
+
+
+def _contains_low(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.is_floating_point() and value.dtype is not torch.float64
+    return _has_low(value) if isinstance(value, (dict, list, tuple)) else False
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(dtype) if value.is_floating_point() else value
+    if isinstance(value, dict):
+        return {key: _cast(part, dtype) for key, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_cast(part, dtype) for part in value)
+    return value
+
+
+def _like(value: Any, pattern: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(pattern.dtype)
+    if isinstance(value, dict):
+        return {key: _like(part, pattern[key]) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_like(part, other) for part, other in zip(value, pattern, strict=True))
+    return value
+
+
+def _short_path(path: Path) -> str:
+    parts = path.parts
+    return "/".join(parts[parts.index("problems") :]) if "problems" in parts else str(path)

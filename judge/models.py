@@ -1,0 +1,201 @@
+"""The values that travel through the judge: problems on the way in, reports on the way out. All frozen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+
+Verdict = Literal[
+    "accepted",
+    "passed these cases",  # practice: chosen cases or a chosen seed
+    "wrong answer",
+    "runtime error",
+    "time limit",
+    "memory limit",
+    "output limit",
+    "closed function used",
+    "invalid submission",
+    "judge error",
+]
+CaseStatus = Literal[
+    "passed", "wrong answer", "runtime error", "time limit", "memory limit", "output limit", "not reached"
+]
+
+
+class Value(BaseModel):
+    """Base of all values: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(Value):
+    """What a submission may use. Seconds are wall-clock time, measured by the parent process."""
+
+    import_seconds: float = Field(default=5.0, gt=0)
+    call_seconds: float = Field(default=5.0, gt=0)
+    submission_seconds: float = Field(default=60.0, gt=0)
+    memory_mib: int = Field(default=1024, gt=0)
+    output_kib: int = Field(default=64, gt=0)
+
+
+class EntryPoint(Value):
+    """A name that a submission must define; ``signatures`` maps "" (a function), "__init__" or a method's name
+    to its parameter list, as in ``(x, gamma, beta, eps=1e-5)``."""
+
+    name: str
+    kind: Literal["function", "class", "constant"]
+    signatures: dict[str, str] = Field(default_factory=dict)
+
+
+class StreamSettings(Value):
+    """How a residual stream is shown: one label for each curve that the cases' ``stream`` function gives."""
+
+    labels: tuple[str, ...]
+
+
+class Problem(Value):
+    """One folder of problems/, loaded and checked."""
+
+    id: str
+    folder: Path
+    title: str
+    track: int = Field(ge=1)
+    unit: str
+    difficulty: Literal["easy", "medium", "hard"]
+    prerequisites: tuple[str, ...] = ()
+    points: int = Field(default=10, gt=0)
+    entry_points: tuple[EntryPoint, ...]
+    closed: tuple[str, ...] = ()  # dotted names, groups already resolved
+    oracle: str | None = None  # module of reference/ that defines the same entry points
+    limits: Limits = Limits()
+    inputs_shown: bool = True
+    stream: StreamSettings | None = None
+    statement: str
+    hints: tuple[str, str, str]  # symptom, area, idea
+
+
+class Submission(Value):
+    """A student's file, read once: the same bytes go to every check, to the worker and to the record."""
+
+    path: Path
+    source: bytes
+    remarks: tuple[str, ...] = ()
+    closed_uses: tuple[ClosedUse, ...] = ()
+
+
+class ClosedUse(Value):
+    """A closed function that the code reached by name, or that the guard saw called."""
+
+    name: str
+    line: int | None = None
+
+
+class Finding(Value):
+    """One facet that is not as it should be: what (``facet``, ``subject``) and how (``message``)."""
+
+    facet: str  # value, gradient, dtype, shape, structure, device, inputs unchanged, repeatable, error, ...
+    subject: str  # "output", "gradient of x"
+    message: str
+    error: float | None = None  # relative error, where there is one
+    line: int | None = None  # in the submission
+
+
+class CaseResult(Value):
+    """What came of one case."""
+
+    name: str
+    sentence: str  # the case's docstring: what the student reads
+    status: CaseStatus
+    findings: tuple[Finding, ...] = ()
+    remarks: tuple[str, ...] = ()
+    error: float | None = None  # the largest relative error, also where it is small enough
+    seconds: float | None = None
+    printed: tuple[str, ...] = ()  # last lines that the submission wrote during the case
+    inputs: str | None = None  # one line: what was called, with which shapes
+    traceback: tuple[str, ...] = ()  # of the submission's own frames
+
+
+class Resemblance(Value):
+    """A mutant that the submission behaves like."""
+
+    mutant: str
+    what: str
+    idea: str
+
+
+class Diagnosis(Value):
+    """Which seeded bugs a failing submission resembles, and how strongly."""
+
+    strength: Literal["exactly", "same cases"]
+    mutants: tuple[Resemblance, ...]
+
+
+class StreamCurve(Value):
+    """The root mean square of the residual stream by depth, the student's beside the reference's."""
+
+    label: str
+    depths: tuple[int, ...]
+    norms: tuple[float | None, ...]  # None where the student's stream is missing or not finite
+    reference: tuple[float, ...]
+    sentence: str
+
+
+class Environment(Value):
+    """What a verdict was reached on."""
+
+    python: str
+    torch: str
+    platform: str
+    isolation: str
+    judge: str
+
+
+class Report(Value):
+    """The one record of a judging; every format of report/ is written from it."""
+
+    schema_version: int = SCHEMA_VERSION
+    problem: str
+    title: str
+    file: str
+    source_sha256: str | None = None
+    verdict: Verdict
+    practice: bool = False
+    seed: int | None = None
+    message: str | None = None  # an invalid submission's or a judge error's one sentence
+    line: int | None = None
+    column: int | None = None
+    line_text: str | None = None
+    points: int = 0
+    max_points: int = 0
+    cases: tuple[CaseResult, ...] = ()
+    closed: tuple[ClosedUse, ...] = ()
+    remarks: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()  # while the file was imported
+    diagnosis: Diagnosis | None = None
+    stream: tuple[StreamCurve, ...] = ()
+    environment: Environment | None = None
+    seconds: float = 0.0
+    import_seconds: float | None = None
+    peak_mib: float | None = None
+
+    @property
+    def failed(self) -> tuple[CaseResult, ...]:
+        return tuple(case for case in self.cases if case.status not in ("passed", "not reached"))
+
+    @property
+    def passed(self) -> tuple[CaseResult, ...]:
+        return tuple(case for case in self.cases if case.status == "passed")
+
+    @property
+    def exit_code(self) -> int:
+        """0 accepted, 1 not accepted, 2 nothing could be judged, 3 a judge error."""
+        if self.verdict in ("accepted", "passed these cases"):
+            return 0
+        return {"invalid submission": 2, "judge error": 3}.get(self.verdict, 1)
+
+
+Submission.model_rebuild()

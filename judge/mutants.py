@@ -1,0 +1,144 @@
+"""hidden/mutants.toml: the seeded bugs of a problem, as edits of hidden/reference.py.
+
+    [eps_outside_the_root]
+    before = "inverse = torch.rsqrt(variance + eps)"
+    after  = "inverse = 1 / (variance.sqrt() + eps)"
+    kills  = ["tiny_inputs"]
+    what   = "adds eps outside the square root"
+    idea   = "eps keeps the variance away from zero, so it belongs under the root"
+
+A bug that needs two to four edits lists them as ``[[name.edits]]``. See edits.py for what an edit is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.edits import Edit, EditError, apply, find_patches, overlap
+from judge.errors import ProblemError
+from judge.problem_files import read_text, read_toml, refuse_unknown_keys, shown
+
+MUTANTS = "hidden/mutants.toml"
+REFERENCE = "hidden/reference.py"
+
+_EDIT_KEYS = ("before", "after", "within")
+_TEXT_KEYS = ("kills", "what", "idea")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A seeded bug: ``what`` it does, the ``idea`` that it misses, the cases that it must be caught by."""
+
+    name: str
+    what: str
+    idea: str
+    kills: tuple[str, ...]
+    source: str
+    edits: tuple[Edit, ...]
+
+
+def load_mutants(folder: Path) -> tuple[Mutant, ...]:
+    """Load the mutants of a problem's folder, in the file's order. Raises ProblemError."""
+    reference = read_text(folder, REFERENCE)
+    try:
+        ast.parse(reference)
+    except SyntaxError as exc:
+        raise ProblemError(f"{shown(folder, REFERENCE)}: line {exc.lineno}: does not parse: {exc.msg}") from exc
+    tables = read_toml(folder, MUTANTS)
+    return tuple(_mutant(f"{shown(folder, MUTANTS)}: {name}", name, tables[name], reference) for name in tables)
+
+
+def mutate(reference_source: str, edits: Sequence[Edit]) -> str:
+    """Make the edits. Raises ProblemError with the key and the value that is wrong."""
+    try:
+        patches = find_patches(reference_source, edits)
+        if overlap(patches):
+            raise EditError("before", edits[-1].before, "two edits touch the same statement; make them one")
+        mutated = apply(reference_source, patches)
+        try:
+            ast.parse(mutated)
+        except SyntaxError as exc:
+            raise EditError(
+                "after", edits[-1].after, f"the result does not parse: line {exc.lineno}: {exc.msg}"
+            ) from exc
+    except EditError as exc:
+        raise ProblemError(str(exc)) from exc
+    return mutated
+
+
+def compose(reference_source: str, first: Mutant, second: Mutant) -> str | None:
+    """Make both bugs at once, or give None where they touch the same statement."""
+    patches = find_patches(reference_source, first.edits + second.edits)
+    return None if overlap(patches) else apply(reference_source, patches)
+
+
+def _mutant(where: str, name: str, table: Any, reference: str) -> Mutant:
+    if not isinstance(table, dict):
+        raise ProblemError(f"{where} = {table!r} stands outside of a mutant; begin one with [its_name]")
+    has_edits = "edits" in table
+    refuse_unknown_keys(where, table, (*_TEXT_KEYS, "edits") if has_edits else (*_EDIT_KEYS, *_TEXT_KEYS))
+    edits = (
+        tuple(_edit(place, one) for place, one in _edit_tables(where, table)) if has_edits else (_edit(where, table),)
+    )
+    what, idea, kills = _text(where, table, "what"), _text(where, table, "idea"), _kills(where, table)
+    try:
+        source = mutate(reference, edits)
+    except ProblemError as exc:
+        raise ProblemError(f"{where}: {exc}") from exc
+    return Mutant(name, what, idea, kills, source, edits)
+
+
+def _edit_tables(where: str, table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    tables = table["edits"]
+    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+        raise ProblemError(f"{where}: edits = {tables!r} is no list of tables; begin each edit with [[its_name.edits]]")
+    if not 2 <= len(tables) <= 4:
+        raise ProblemError(
+            f"{where}: edits has {len(tables)} tables; give two to four, or a single edit without a list"
+        )
+    for number, one in enumerate(tables, start=1):
+        refuse_unknown_keys(f"{where}: edits {number}", one, _EDIT_KEYS)
+    return [(f"{where}: edits {number}", one) for number, one in enumerate(tables, start=1)]
+
+
+def _edit(where: str, table: dict[str, Any]) -> Edit:
+    before = _text(where, table, "before")
+    after = table.get("after")
+    if not isinstance(after, str):
+        raise ProblemError(f'{where}: after = {after!r} is no text; write the code that replaces before, or ""')
+    within = _text(where, table, "within") if "within" in table else None
+    return Edit(before, after, within)
+
+
+def _text(where: str, table: dict[str, Any], key: str) -> str:
+    if key not in table:
+        raise ProblemError(f"{where}: {key} is missing; {_PURPOSES[key]}")
+    value = table[key]
+    if not isinstance(value, str) or not value.strip():
+        raise ProblemError(f"{where}: {key} = {value!r} is no text; {_PURPOSES[key]}")
+    return value if key == "before" else " ".join(value.split())
+
+
+def _kills(where: str, table: dict[str, Any]) -> tuple[str, ...]:
+    if "kills" not in table:
+        raise ProblemError(f"{where}: kills is missing; {_PURPOSES['kills']}")
+    kills = table["kills"]
+    if not isinstance(kills, list) or not kills or not all(isinstance(one, str) and one for one in kills):
+        raise ProblemError(f"{where}: kills = {kills!r} is no list of names; {_PURPOSES['kills']}")
+    for name in kills:
+        if kills.count(name) > 1:
+            raise ProblemError(f"{where}: kills names {name!r} twice; name each case once")
+    return tuple(kills)
+
+
+_PURPOSES = {
+    "before": "copy one statement of hidden/reference.py",
+    "within": "name the function or Class.method that is meant",
+    "what": "say what the bug does, as in 'your code behaves exactly like one that ...'",
+    "idea": "say in a sentence what the student should think of",
+    "kills": "name the cases that must catch it",
+}

@@ -1,0 +1,167 @@
+"""The oracle worker's answers about one drawn problem: outcomes of a submission, proofs for `judge verify`, scripts."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from judge.diagnose import agree, diagnose
+from judge.drawn import DrawnProblem, Outcome
+from judge.errors import ProblemError
+from judge.mutants import Mutant, load_mutants
+from judge.observation import Observation, from_worker
+from judge.processes.wire import WireError
+from judge.script import script
+from judge.stream import curve
+
+
+class Oracle:
+    """Holds the observations of the submission at hand and, for `judge verify`, those of earlier ones."""
+
+    def __init__(self, problem: DrawnProblem):
+        self.problem = problem
+        self.observed: dict[int, Observation] = {}
+        self.kept: dict[str, dict[int, Observation]] = {}
+        self._mutants: tuple[Mutant, ...] | None = None
+
+    def answer(self, header: dict[str, Any], body: bytes) -> dict[str, Any] | None:
+        """The answer to one frame from the CLI process, if it wants one."""
+        kind = header["type"]
+        if kind == "begin":
+            self.observed = {}
+        elif kind == "observation":
+            try:
+                self.observed[header["call"]] = from_worker(body)
+            except WireError as exc:
+                return {"type": "unreadable", "call": header["call"], "message": str(exc)}
+        elif kind == "end":
+            return self._result(header)
+        elif kind == "equal pairs":
+            return {"type": kind, "pairs": self._equal_pairs()}
+        elif kind == "kinds":
+            return {"type": kind, "kinds": self._kinds()}
+        elif kind == "oracle":
+            return {"type": kind, **self._second_opinion(header["module"])}
+        elif kind == "script":
+            return {"type": kind, "text": script(self.problem, header["case"], header["seed"])}
+        return None
+
+    def _result(self, header: dict[str, Any]) -> dict[str, Any]:
+        outcomes = self._outcomes()
+        failed = [name for name, outcome in outcomes.items() if not outcome.passed]
+        if header["keep"]:
+            self.kept[header["keep"]] = self.observed
+        return {
+            "type": "result",
+            "cases": {name: _as_json(outcome) for name, outcome in outcomes.items()},
+            "diagnosis": self._diagnosis(outcomes) if failed and header["diagnose"] else None,
+            "streams": self._streams(),
+        }
+
+    def _outcomes(self) -> dict[str, Outcome]:
+        """Of the cases all of whose calls were observed."""
+        return {
+            case.name: self.problem.judge_case(case, [self.observed[call.number] for call in case.calls])
+            for case in self.problem.cases
+            if all(call.number in self.observed for call in case.calls)
+        }
+
+    def _diagnosis(self, outcomes: dict[str, Outcome]) -> dict[str, Any] | None:
+        if self._mutants is None:
+            self._mutants = load_mutants(self.problem.folder)
+        found = diagnose(self.problem, self._mutants, self.observed, outcomes)
+        if found is None:
+            return None
+        strength, mutants = found
+        return {"strength": strength, "mutants": [{"mutant": m.name, "what": m.what, "idea": m.idea} for m in mutants]}
+
+    def _streams(self) -> list[dict[str, Any]]:
+        return [
+            curve(
+                label,
+                [self.observed.get(call.number) for call in calls],
+                [self.problem.expected[call.number] for call in calls],
+            )
+            for label, calls in self.problem.streams.items()
+        ]
+
+    def _equal_pairs(self) -> list[list[str]]:
+        """Pairs of kept submissions that no call tells apart: a diagnosis could not, either."""
+        return [
+            [one, other]
+            for one, other in combinations(self.kept, 2)
+            if all(self._agree(one, other, call.number) for call in self.problem.calls)
+        ]
+
+    def _agree(self, one: str, other: str, number: int) -> bool:
+        a, b = self.kept[one].get(number), self.kept[other].get(number)
+        if a is None or b is None:
+            return a is b
+        call = self.problem.calls[number]
+        if not call.program.random:
+            return agree(a, b, call.program)
+        case = next(case for case in self.problem.cases if case.name == call.case)
+        passed = [
+            self.problem.judge_case(case, [kept[c.number] for c in case.calls]).passed
+            for kept in (self.kept[one], self.kept[other])
+            if all(c.number in kept for c in case.calls)
+        ]
+        return len(set(passed)) == 1
+
+    def _kinds(self) -> dict[str, list[str]]:
+        """What kinds of values each entry point's calls give."""
+        kinds: dict[str, dict[str, None]] = {}
+        for call in self.problem.calls:
+            expected = self.problem.expected[call.number]
+            for value in expected.values.values():
+                own = kinds.setdefault(call.program.entry, {})
+                own |= dict.fromkeys(_kinds_of(value, differentiable=bool(expected.gradients)))
+        return {entry: list(found) for entry, found in kinds.items()}
+
+    def _second_opinion(self, module: str) -> dict[str, Any]:
+        """The reference against its oracle in reference/, case by case."""
+        namespace = vars(importlib.import_module(module))
+        checked, complaints, worst = 0, [], 0.0
+        for case in self.problem.cases:
+            if any(call.program.entry not in namespace for call in case.calls):
+                continue
+            outcome = self.problem.judge_case(case, [self.problem.observe(namespace, call) for call in case.calls])
+            checked += 1
+            worst = max(worst, outcome.worst)
+            complaints += [f"{case.name}: {d.subject} {d.message}" for d in outcome.differences]
+        if not checked:
+            raise ProblemError(f"problems/{self.problem.id}/problem.toml: oracle {module!r} defines no entry point")
+        return {"checked": checked, "worst": worst, "complaints": complaints}
+
+
+def _as_json(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "findings": [
+            {
+                "facet": d.facet,
+                "subject": d.subject,
+                "message": d.message,
+                "error": d.error if math.isfinite(d.error) else None,
+                "line": d.line,
+            }
+            for d in outcome.differences
+        ],
+        "remarks": outcome.remarks,
+        "worst": outcome.worst if math.isfinite(outcome.worst) else None,
+        "severity": outcome.severity if math.isfinite(outcome.severity) else None,
+        "failure": outcome.failure,
+        "traceback": outcome.traceback,
+    }
+
+
+def _kinds_of(value: Any, *, differentiable: bool) -> list[str]:
+    if isinstance(value, torch.Tensor):
+        if value.dtype is torch.bool:
+            return ["bool tensor"]
+        if value.is_floating_point():
+            return ["floating tensor", "differentiable tensor"] if differentiable else ["floating tensor"]
+    return [type(value).__name__]

@@ -1,0 +1,296 @@
+"""The one way through: problem + submission -> report.
+
+open_problem   an oracle worker draws the inputs of a problem and runs its reference
+judge          a student worker runs a submission's calls; the oracle worker compares and diagnoses
+submit         both, for one file
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import platform
+import secrets
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import judge
+from judge.errors import JudgeError, ProblemError, SubmissionError, UsageError
+from judge.models import (
+    CaseResult,
+    CaseStatus,
+    ClosedUse,
+    Diagnosis,
+    Environment,
+    Finding,
+    Problem,
+    Report,
+    Resemblance,
+    StreamCurve,
+    Submission,
+    Verdict,
+)
+from judge.processes.supervision import Engine
+from judge.running import LOADING, Lost, Ran, Runner
+from judge.submission import read_submission
+
+_ROOT = Path(judge.__file__).resolve().parent.parent
+_ORACLE_SECONDS = 300.0
+_PRINTED_LINES = 20
+
+Station = Callable[[str], None]
+
+
+def submit(
+    problem: Problem,
+    path: Path,
+    engine: Engine,
+    *,
+    seed: int | None = None,
+    cases: Sequence[str] = (),
+    station: Station = lambda text: None,
+) -> Report:
+    """Judge one file. A seed or cases make it practice. Raises UsageError for a missing file or an unknown case."""
+    _check_cases(problem, cases)
+    practice = seed is not None or bool(cases)
+    seed = secrets.randbits(32) if seed is None else seed
+    blank = Report(
+        problem=problem.id, title=problem.title, file=str(path), verdict="judge error", practice=practice, seed=seed,
+        max_points=problem.points,
+    )  # fmt: skip
+    try:
+        submission = read_submission(path, problem)
+        station("starting torch")
+        opened = OpenProblem(problem, engine, seed=seed, cases=cases)
+        station("running your code")
+        return opened.judge(submission, practice=practice)
+    except SubmissionError as exc:
+        found = {"message": str(exc), "line": exc.line, "column": exc.column, "line_text": exc.text}
+        return blank.model_copy(update={"verdict": "invalid submission", **found})
+    except (ProblemError, JudgeError) as exc:
+        return blank.model_copy(update={"message": str(exc)})
+
+
+def case_names(problem: Problem) -> list[str]:
+    """The names of a problem's cases in their order, without running anything."""
+    tree = ast.parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
+    return [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(mark, ast.Name) and mark.id in ("case", "relation") for mark in node.decorator_list)
+    ]
+
+
+def case_script(problem: Problem, engine: Engine, case: str, seed: int) -> str:
+    """A plain script with the inputs and calls of one case, as drawn with ``seed``."""
+    _check_cases(problem, [case])
+    opened = OpenProblem(problem, engine, seed=seed, cases=[case])
+    return str(opened.ask({"type": "script", "case": case, "seed": seed})["text"])
+
+
+class OpenProblem:
+    """A problem with its oracle worker: drawn once, judged as often as wanted."""
+
+    def __init__(self, problem: Problem, engine: Engine, *, seed: int, cases: Sequence[str] = ()):
+        self.problem = problem
+        self.engine = engine
+        self.seed = seed
+        self._oracle = engine.worker("oracle")
+        signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
+        self._oracle.send(
+            {
+                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "id": problem.id, "seed": seed,
+                "signatures": signatures, "only": list(cases),
+            }
+        )  # fmt: skip
+        plan, _ = self._next("plan")
+        self.cases: list[dict[str, Any]] = plan["cases"]
+        self._order: list[int] = plan["order"]
+        self._stream_calls = {number for numbers in plan["streams"].values() for number in numbers}
+        _, self._pool = self._next("pool")
+        self._calls = dict(self._take_call() for _ in self._order)
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Put a question to the oracle worker that has one answer."""
+        self._oracle.send(question)
+        answer, _ = self._next(question["type"])
+        return answer
+
+    def judge(
+        self,
+        submission: Submission,
+        *,
+        practice: bool = False,
+        diagnose: bool = True,
+        keep: str | None = None,
+        closed: bool = True,
+    ) -> Report:
+        """Judge a submission on the drawn cases. ``keep``: let the oracle worker remember its observations."""
+        started = time.monotonic()
+        self._oracle.send({"type": "begin"})
+        setup = {
+            "source": submission.source.decode("utf-8-sig"),
+            "names": [entry.name for entry in self.problem.entry_points],
+            "closed": list(self.problem.closed) if closed else [],
+        }
+        runner = Runner(self.engine, self.problem.limits, setup, self._pool, self._calls, self._pass_on)
+        ran = runner.run(self._order)
+        if ran.missing:
+            raise SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
+        self._oracle.send({"type": "end", "diagnose": diagnose, "keep": keep})
+        result = self._result(ran)
+        cases = () if ran.import_lost else tuple(self._case(case, result, ran) for case in self.cases)
+        uses = (*submission.closed_uses, *(ClosedUse(name=name, line=line) for name, line in ran.closed))
+        closed_uses = _unique_uses(uses) if closed else ()
+        verdict, message = _verdict(cases, closed_uses, ran, practice, runner.over_memory)
+        return Report(
+            problem=self.problem.id,
+            title=self.problem.title,
+            file=str(submission.path),
+            source_sha256=hashlib.sha256(submission.source).hexdigest(),
+            verdict=verdict,
+            practice=practice,
+            seed=self.seed,
+            message=message,
+            line=ran.import_lost.line if ran.import_lost else None,
+            points=self.problem.points if verdict == "accepted" else 0,
+            max_points=self.problem.points,
+            cases=cases,
+            closed=closed_uses,
+            remarks=_remarks(submission, cases, ran),
+            printed=_lines(ran.printed.get(LOADING, b"")),
+            diagnosis=_diagnosis(result["diagnosis"]),
+            stream=tuple(StreamCurve(**curve) for curve in result["streams"]) if not ran.import_lost else (),
+            environment=_environment(self.engine),
+            seconds=time.monotonic() - started,
+            import_seconds=ran.import_seconds,
+            peak_mib=ran.peak_mib,
+        )
+
+    def close(self) -> None:
+        """End the oracle worker."""
+        self._oracle.kill()
+
+    def _pass_on(self, number: int, body: bytes) -> None:
+        self._oracle.send({"type": "observation", "call": number}, body)
+
+    def _result(self, ran: Ran) -> dict[str, Any]:
+        while True:
+            header, _ = self._next("result", "unreadable")
+            if header["type"] == "result":
+                return header
+            ran.lost[header["call"]] = Lost("runtime error", header["message"])
+
+    def _take_call(self) -> tuple[int, bytes]:
+        header, body = self._next("call")
+        return header["call"], body
+
+    def _next(self, *kinds: str) -> tuple[dict[str, Any], bytes]:
+        event = self._oracle.next_event(time.monotonic() + _ORACLE_SECONDS)
+        if event is None:
+            raise JudgeError(f"the comparison gave no answer after {_ORACLE_SECONDS:g} s")
+        if event.kind != "frame":
+            self._oracle.settle()
+            said = bytes(self._oracle.log).decode(errors="replace").strip().splitlines()
+            raise JudgeError(
+                f"the comparing process has ended: {said[-1] if said else event.header.get('lost', 'no reason given')}"
+            )
+        if event.header["type"] == "failed":
+            raise ProblemError(event.header["message"])
+        if event.header["type"] not in kinds:
+            raise JudgeError(f"the comparing process answered {event.header['type']!r} where {kinds[0]!r} was due")
+        return event.header, event.body
+
+    def _case(self, case: dict[str, Any], result: dict[str, Any], ran: Ran) -> CaseResult:
+        found: dict[str, Any] = {"name": case["name"], "sentence": case["sentence"]}
+        if self.problem.inputs_shown:
+            found["inputs"] = case["inputs"]
+        found["printed"] = _lines(b"".join(ran.printed.get(number, b"") for number in case["calls"]))
+        if all(number in ran.seconds for number in case["calls"]):
+            found["seconds"] = sum(ran.seconds[number] for number in case["calls"])
+        lost = next((ran.lost[number] for number in case["calls"] if number in ran.lost), None)
+        if lost:
+            finding = Finding(facet="error", subject="the call", message=lost.message, line=lost.line)
+            return CaseResult(status=lost.status, findings=(finding,), traceback=lost.traceback, **found)
+        outcome = result["cases"].get(case["name"])
+        if outcome is None:
+            return CaseResult(status="not reached", **found)
+        found["error"] = outcome["worst"]
+        findings = tuple(Finding(**finding) for finding in outcome["findings"])
+        status: CaseStatus = (outcome["failure"] or "wrong answer") if findings else "passed"
+        return CaseResult(
+            status=status,
+            findings=findings,
+            remarks=tuple(outcome["remarks"]),
+            traceback=tuple(outcome["traceback"]),
+            **found,
+        )
+
+
+def _verdict(
+    cases: Sequence[CaseResult], closed: Sequence[ClosedUse], ran: Ran, practice: bool, over_memory: bool
+) -> tuple[Verdict, str | None]:
+    if ran.import_lost:
+        return ran.import_lost.status, ran.import_lost.message
+    if closed:
+        return "closed function used", None
+    for case in cases:
+        if case.status != "passed" and case.status != "not reached":
+            return case.status, None
+    if over_memory:
+        return "memory limit", f"the process grew to {ran.peak_mib:.0f} MiB"
+    if ran.settings:
+        return "wrong answer", f"importing the file leaves PyTorch's {', '.join(ran.settings)} changed"
+    if any(case.status == "not reached" for case in cases) or ran.lost:
+        lost = next(iter(ran.lost.values()), Lost("time limit", "not every case was reached"))
+        return lost.status, lost.message
+    return ("passed these cases" if practice else "accepted"), None
+
+
+def _check_cases(problem: Problem, cases: Sequence[str]) -> None:
+    names = case_names(problem)
+    for case in cases:
+        if case not in names:
+            close = difflib.get_close_matches(case, names, n=1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageError(f"{problem.id} has no case {case!r}{meant} (cases: {', '.join(names)})")
+
+
+def _remarks(submission: Submission, cases: Sequence[CaseResult], ran: Ran) -> tuple[str, ...]:
+    remarks = [*submission.remarks]
+    if ran.seeded:
+        remarks.append("importing the file seeds PyTorch's random generator; leave it as it was")
+    remarks += [remark for case in cases if case.status == "passed" for remark in case.remarks]
+    kinds = {remark.split(" (relative error")[0]: remark for remark in reversed(remarks)}
+    return tuple(reversed(kinds.values()))
+
+
+def _lines(printed: bytes) -> tuple[str, ...]:
+    return tuple(printed.decode("utf-8", errors="replace").splitlines()[-_PRINTED_LINES:])
+
+
+def _unique_uses(uses: Sequence[ClosedUse]) -> tuple[ClosedUse, ...]:
+    """One use per line; the first name that was found for a line is the one that the student wrote."""
+    return tuple({use.line: use for use in reversed(uses)}.values())[::-1]
+
+
+def _diagnosis(found: dict[str, Any] | None) -> Diagnosis | None:
+    if found is None:
+        return None
+    return Diagnosis(strength=found["strength"], mutants=tuple(Resemblance(**mutant) for mutant in found["mutants"]))
+
+
+def _environment(engine: Engine) -> Environment:
+    return Environment(
+        python=platform.python_version(),
+        torch=metadata.version("torch"),
+        platform=f"{sys.platform} {platform.machine()}",
+        isolation=engine.isolation,
+        judge=judge.__version__,
+    )

@@ -1,0 +1,118 @@
+"""A fake accelerator: tensors that compute on the CPU and say, and insist, that they live elsewhere.
+
+A tensor of the accelerator is a CPU tensor of the class `Elsewhere`. While the mode is on it sees every call of
+PyTorch's Python interface: it answers questions about the device, lets factories and `.to` put tensors there, and
+raises DeviceMismatchError where PyTorch would on a real accelerator. Values are real, so code that reads them goes on.
+(The meta device misses most mixtures; FakeTensorMode imports torch._dynamo for a second and can't index in a CPU
+build.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+DEVICE = torch.device("cuda", 0)
+_CPU = torch.device("cpu")
+_T = torch.Tensor
+_DEVICE_OF = _T.device.__get__
+_IS_CUDA = _T.is_cuda.__get__  # type: ignore[attr-defined]
+_IS_CPU = _T.is_cpu.__get__  # type: ignore[attr-defined]
+_COPIES = (_T.copy_, _T.__setitem__)  # values may come from anywhere
+_AFTER_ANOTHER = (_T.type_as, _T.to)
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor on the fake accelerator."""
+
+
+class DeviceMismatchError(RuntimeError):
+    """Tensors of two devices met in one operation."""
+
+
+class FakeDevice(TorchFunctionMode):
+    """Within it there is an accelerator."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if func in (_DEVICE_OF, _IS_CUDA, _IS_CPU):
+            there = isinstance(args[0], Elsewhere)
+            return {_DEVICE_OF: DEVICE if there else _CPU, _IS_CUDA: there, _IS_CPU: not there}[func]
+        there = _destination(func, args, kwargs)
+        args, kwargs = _on_cpu(args), _on_cpu(kwargs)
+        with torch._C.DisableTorchFunctionSubclass():
+            return _placed(func(*args, **kwargs), there)
+
+
+def put(tensor: torch.Tensor) -> Elsewhere:
+    """The tensor, on the fake accelerator."""
+    return tensor.detach().as_subclass(Elsewhere)
+
+
+def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the result is on the accelerator. Raises DeviceMismatchError."""
+    named = _named_device(func, args, kwargs)
+    if named is not None:
+        return named.type == DEVICE.type
+    if func in (_T.cuda, _T.cpu):
+        return func is _T.cuda
+    if func in _AFTER_ANOTHER and len(args) > 1 and isinstance(args[1], torch.Tensor):
+        return isinstance(args[1], Elsewhere)
+    tensors = list(_tensors((args, kwargs)))
+    there = any(isinstance(tensor, Elsewhere) for tensor in tensors)
+    if func in _COPIES:
+        return isinstance(args[0], Elsewhere)
+    if func is _T.__getitem__ and isinstance(args[0], Elsewhere):  # indices may be on the CPU
+        return True
+    if there and any(tensor.dim() and not isinstance(tensor, Elsewhere) for tensor in tensors):
+        name = getattr(func, "__name__", "an operation")
+        raise DeviceMismatchError(f"{name} got tensors of two devices, {DEVICE} and cpu")
+    return there
+
+
+def _named_device(func: Any, args: Any, kwargs: dict[str, Any]) -> torch.device | None:
+    device = kwargs.get("device")
+    if device is None and func is _T.to and len(args) > 1 and isinstance(args[1], (str, torch.device)):
+        try:
+            device = torch.device(args[1])
+        except RuntimeError:
+            return None
+    return None if device is None else torch.device(device)
+
+
+def _on_cpu(value: Any) -> Any:
+    """The arguments with the accelerator's name replaced by the CPU's."""
+    if isinstance(value, torch.device):
+        return _CPU
+    if isinstance(value, str) and value.split(":")[0] == DEVICE.type:
+        return "cpu"
+    if isinstance(value, dict):
+        return {key: _on_cpu(part) for key, part in value.items()}
+    return type(value)(_on_cpu(part) for part in value) if type(value) in (list, tuple) else value
+
+
+def _placed(result: Any, there: bool) -> Any:
+    if isinstance(result, torch.Tensor):
+        wanted = Elsewhere if there else torch.Tensor
+        return result if isinstance(result, Elsewhere) == there else result.as_subclass(wanted)
+    if type(result) in (list, tuple):
+        return type(result)(_placed(part, there) for part in result)
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return type(result)(*(_placed(part, there) for part in result))
+    if isinstance(result, tuple):  # PyTorch's own named tuples, such as max(dim)
+        return type(result)([_placed(part, there) for part in result])
+    return result
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _tensors(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _tensors(part)

@@ -1,0 +1,103 @@
+"""What a well-behaved call leaves as it was: its inputs, PyTorch's settings and its random generator.
+
+Reported by the worker about itself: a submission that tampers with this deceives only itself about its manners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+_generator_state = torch.default_generator.get_state
+_equal = torch.equal
+
+
+def input_tensors(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
+    """Every tensor in an argument, with its path ("x", "block_params.gamma1", "masks.0")."""
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from input_tensors(part, f"{path}.{key}")
+    elif isinstance(value, (list, tuple)):
+        for index, part in enumerate(value):
+            yield from input_tensors(part, f"{path}.{index}")
+
+
+class Snapshot:
+    """The inputs of a call as they were before it."""
+
+    def __init__(self, arguments: dict[str, Any]):
+        self._arguments = arguments
+        self._containers = [(path, part, _shallow(part)) for path, part in _containers(arguments, "")]
+        self._tensors = [
+            (path.lstrip("."), tensor, tensor.detach().clone(), _form(tensor))
+            for path, tensor in input_tensors(arguments)
+        ]
+
+    def changes(self) -> list[list[str]]:
+        """What is no longer as it was: pairs of an input's path and what about it changed."""
+        found = []
+        for path, tensor, copy, form in self._tensors:
+            if _form(tensor) != form:
+                found.append([path, "shape or flags"])
+            elif not _same_bits(tensor.detach(), copy):
+                found.append([path, "values"])
+        for path, part, parts in self._containers:
+            now = _shallow(part)
+            if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts, strict=True)):
+                found.append([path.lstrip("."), "contents"])
+        return found
+
+
+def settings() -> dict[str, Any]:
+    """PyTorch's global settings."""
+    return {
+        "grad mode": torch.is_grad_enabled(),
+        "inference mode": torch.is_inference_mode_enabled(),
+        "default dtype": str(torch.get_default_dtype()),
+        "default device": str(torch.get_default_device()),
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+        "number of threads": torch.get_num_threads(),
+        "anomaly detection": torch.is_anomaly_enabled(),
+    }
+
+
+def changed_settings(before: dict[str, Any]) -> list[str]:
+    """The names of the settings that differ from ``before``."""
+    now = settings()
+    return [name for name, value in before.items() if now[name] != value]
+
+
+def generator_state() -> torch.Tensor:
+    """The state of PyTorch's global random generator."""
+    return _generator_state()
+
+
+def same_generator_state(before: torch.Tensor) -> bool:
+    return _equal(before, _generator_state())
+
+
+def _containers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, (dict, list)):
+        if path:  # the outermost dict is the judge's own
+            yield path, value
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in parts:
+            yield from _containers(part, f"{path}.{key}")
+
+
+def _shallow(part: Any) -> list[Any]:
+    return [*part.keys(), *part.values()] if isinstance(part, dict) else list(part)
+
+
+def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad, tensor.is_leaf
+
+
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.is_floating_point():
+        return _equal(one, other) or bool(((one == other) | ((one != one) & (other != other))).all())
+    return _equal(one, other)

@@ -1,0 +1,81 @@
+"""The early start of ``judge submit``: torch begins to load before the command line is parsed.
+
+    cli.py starts:         early(sys.argv)      the engine starts if the arguments look like a submit
+    typer, pydantic load   ...                  while torch loads in the engine's process
+    the command begins:    take(isolation)      the engine that was started, or a new one
+    the process ends:      close()              whatever is left, also after a usage error
+
+Only the standard library and the supervision are imported here, since everything else would delay the start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judge.processes.supervision import Engine
+
+INTERRUPTED = 130  # the shells' exit code for Ctrl-C
+
+_started: tuple[str, Engine] | None = None
+
+
+def early(argv: Sequence[str]) -> Engine | None:
+    """Start an engine if these are the arguments of a submit that can go well."""
+    global _started
+    isolation = _isolation(argv)
+    if argv[1:2] != ["submit"] or len(argv) < 3 or "--help" in argv or isolation is None:
+        return None
+    import signal  # most commands have no use for it
+
+    from judge.errors import Error
+    from judge.processes.supervision import Engine
+
+    engine = Engine(isolation)
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, _leave)
+    with contextlib.suppress(Error, OSError):  # the command will meet it again and can say so
+        engine.start()
+    _started = isolation, engine
+    return engine
+
+
+def take(isolation: str) -> Engine:
+    """Give the engine that was started early, if it is of that isolation, or a new one; Ctrl-C is Python's again."""
+    import signal
+
+    from judge.processes.supervision import Engine
+
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _started is not None and _started[0] == isolation:
+        return _started[1]
+    return Engine(isolation)
+
+
+def close() -> None:
+    """End the engine that was started early; more than once does no harm."""
+    global _started
+    if _started is not None:
+        _started[1].close()
+        _started = None
+
+
+def _isolation(argv: Sequence[str]) -> str | None:
+    """Read the one option that the engine needs; None if its value is none of those that exist."""
+    value = "auto"
+    for position, argument in enumerate(argv):
+        if argument == "--isolation":
+            value = argv[position + 1] if position + 1 < len(argv) else ""
+        elif argument.startswith("--isolation="):
+            value = argument.partition("=")[2]
+    return value if value in ("auto", "process") else None
+
+
+def _leave(*_: object) -> None:
+    """Ctrl-C while the imports run: there is nothing to tidy up but the engine."""
+    close()
+    os._exit(INTERRUPTED)

@@ -1,0 +1,93 @@
+"""The trusted child: draws inputs, runs the reference, compares, diagnoses. Only here are hidden files opened.
+
+    in   {"type": "problem", "root", "folder", "id", "seed", "signatures", "only"}
+    out  {"type": "plan", "cases", "streams", "order"}   {"type": "pool"}, body   {"type": "call", "call"}, body ...
+    in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
+    out  {"type": "unreadable", "call": 3, "message"}   {"type": "result", "cases", "diagnosis", "streams", "worst"}
+    in   {"type": "equal pairs"}   {"type": "kinds"}   {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
+    out  the same types with "pairs", "kinds", "worst" and "complaints", "text"
+
+A mistake of the problem's author ends it with {"type": "failed", "message"}.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+from judge.processes import frames
+
+
+def main(commands: int, results: int) -> None:
+    """Serve one problem until the commands end."""
+
+    def read_exactly(count: int) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            part = os.read(commands, min(count - len(data), 1 << 20))
+            if not part:
+                os._exit(0)
+            data += part
+        return bytes(data)
+
+    def send(header: dict[str, Any], body: bytes = b"") -> None:
+        data = memoryview(frames.pack(header, body))
+        while data:
+            data = data[os.write(results, data) :]
+
+    setup, _ = frames.read(read_exactly)
+    _reach(setup["root"])
+    from judge.drawn import DrawnProblem
+    from judge.errors import ProblemError
+    from judge.oracle import Oracle
+
+    try:
+        problem = DrawnProblem(Path(setup["folder"]), setup["id"], setup["seed"], setup["signatures"], setup["only"])
+        send(_plan(problem))
+        send({"type": "pool"}, _pool(problem))
+        for call in problem.calls:
+            send({"type": "call", "call": call.number}, call.data)
+        problem.run_reference()
+        oracle = Oracle(problem)
+        while True:
+            header, body = frames.read(read_exactly)
+            answer = oracle.answer(header, body)
+            if answer:
+                send(answer)
+    except ProblemError as exc:
+        send({"type": "failed", "message": str(exc)})
+
+
+def _reach(root: str) -> None:
+    """Let this process, and no other, import the judge's other modules and the oracles."""
+    sys.path.insert(0, root)
+    for name in ("judge", "judge.processes"):
+        sys.modules[name].__path__ = [str(Path(root, *name.split(".")))]
+
+
+def _plan(problem: Any) -> dict[str, Any]:
+    order = [call.number for call in problem.calls]
+    random.SystemRandom().shuffle(order)
+    return {
+        "type": "plan",
+        "order": order,
+        "streams": {label: [call.number for call in calls] for label, calls in problem.streams.items()},
+        "cases": [
+            {
+                "name": case.name,
+                "sentence": case.sentence,
+                "calls": [call.number for call in case.calls],
+                "inputs": "; ".join(call.description for call in case.calls),
+            }
+            for case in problem.cases
+        ],
+    }
+
+
+def _pool(problem: Any) -> bytes:
+    from judge.processes import wire
+
+    return wire.encode_result(problem.pool)

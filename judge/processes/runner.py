@@ -1,0 +1,266 @@
+"""Runs a call against a namespace and observes it. The same code serves the submission, the reference and mutants.
+
+A call runs three times, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs
+afterwards; (2) with it: the gradients of every floating input and parameter; (3) the first again: repeatable, and the
+results of the first run untouched. What it gave is one dict, the observation:
+
+    values       what the named steps gave, each encoded when it was made
+    error        or the exception, as a dict
+    gradients    {"x": tensor or None, "norm1.weight": ...}      detached     results that are cut off from the graph
+    repeat       the third run's values where they differ        overwritten  names of first results that changed later
+    changed      [[input, "values"], ...]                        settings     names of changed settings
+    generator    whether a step used the random generator        device, closed   see device.py and guard.py
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from judge.processes import hygiene, wire
+from judge.processes.faults import StepError, describe
+from judge.program import Program, Ref, Step
+
+Namespace = dict[str, Any]
+_deepcopy = copy.deepcopy
+_STUDENT_STEPS = ("function", "apply", "method")
+
+
+class Run:
+    """One run of a program. ``values`` are the live named results, ``snapshots`` their bytes when they were made."""
+
+    def __init__(self, program: Program, namespace: Namespace, *, with_gradients: bool = False):
+        self.program = program
+        self.namespace = namespace
+        self.with_gradients = with_gradients
+        self.results: list[Any] = []
+        self.values: dict[str, Any] = {}
+        self.snapshots: dict[str, bytes] = {}
+        self.leaves: dict[str, torch.Tensor] = {}
+        self.modules: dict[int, nn.Module] = {}
+        self.changed: list[list[str]] = []
+        self.settings: list[str] = []
+        self.generator = False
+        self._training: set[int] = set()
+        self._seen: set[int] = set()
+
+    def execute(self) -> None:
+        """Run every step; raises whatever the submission raises."""
+        before = hygiene.settings()
+        for index, step in enumerate(self.program.steps):
+            args, kwargs = self._arguments(index, step)
+            snapshot = hygiene.Snapshot(_by_name(args, kwargs)) if step.kind in _STUDENT_STEPS else None
+            state = hygiene.generator_state()
+            result = self.step(index, step, args, kwargs)
+            self.results.append(result)
+            if snapshot:
+                self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
+                if not (self._draws_freely(step) or hygiene.same_generator_state(state)):
+                    self.generator = True
+            if step.observe:
+                self.values[step.observe] = result
+                if not self.with_gradients:
+                    self.snapshots[step.observe] = wire.encode_result(result)
+        self.settings = hygiene.changed_settings(before)
+
+    def step(self, index: int, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target: Any = None if step.target is None else self._resolve(step.target)
+        if step.kind == "function":
+            return self._name(step)(*args, **kwargs)
+        if step.kind == "construct":
+            return self._constructed(index, self._name(step)(**kwargs))
+        if step.kind == "constant":
+            return self._name(step)
+        if step.kind == "apply":
+            return target(*args, **kwargs)
+        if step.kind == "method":
+            return getattr(target, str(step.name))(*args, **kwargs)
+        if step.kind == "attribute":
+            return getattr(target, str(step.name))
+        return self._module_step(index, step, target, args)
+
+    def floating_results(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The floating tensors among the observed values that take part in the gradients, in a fixed order."""
+        wanted = self.program.differentiate
+        for name, value in self.values.items():
+            if wanted is None or name in wanted:
+                for path, tensor in hygiene.input_tensors(value, name):
+                    if tensor.is_floating_point() and tensor.layout is torch.strided:
+                        yield path, tensor
+
+    def _module_step(self, index: int, step: Step, target: Any, args: tuple[Any, ...]) -> Any:
+        if step.kind == "load_state":
+            _check_state(target, args[0])
+            return target.load_state_dict(args[0])
+        if step.kind == "to":
+            return target.to(getattr(torch, self.program.dtype))
+        if step.kind in ("train", "eval"):
+            (self._training.add if step.kind == "train" else self._training.discard)(id(target))
+            return target.train() if step.kind == "train" else target.eval()
+        if step.kind == "deepcopy":
+            return self._constructed(index, _deepcopy(target), training=id(target) in self._training)
+        if step.kind == "state_dict":
+            return {key: tensor.detach().clone() for key, tensor in target.state_dict().items()}
+        return _sgd_step(target, *args)
+
+    def _constructed(self, index: int, result: Any, training: bool = True) -> Any:
+        if isinstance(result, nn.Module):
+            self.modules[index] = result
+            if training:
+                self._training.add(id(result))
+        return result
+
+    def _arguments(self, index: int, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if self.with_gradients and step.kind in _STUDENT_STEPS:
+            self._mark_leaves(index, step)
+        args = tuple(self._with_results(arg) for arg in step.args)
+        return args, {key: self._with_results(value) for key, value in step.kwargs.items()}
+
+    def _mark_leaves(self, index: int, step: Step) -> None:
+        """Let every floating input that was drawn require a gradient, once, under its first path."""
+        for path, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs), str(index)):
+            if tensor.is_floating_point() and id(tensor) not in self._seen:
+                self._seen.add(id(tensor))
+                self.leaves[path] = tensor.requires_grad_()
+
+    def _with_results(self, value: Any) -> Any:
+        if isinstance(value, Ref):
+            return self._resolve(value)
+        if isinstance(value, dict):
+            return {key: self._with_results(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self._with_results(part) for part in value]
+        if isinstance(value, tuple):
+            return tuple(self._with_results(part) for part in value)
+        return value
+
+    def _resolve(self, ref: Ref) -> Any:
+        value = self.results[ref.step]
+        for key in ref.path:
+            value = value[key]
+        return value
+
+    def _name(self, step: Step) -> Any:
+        return self.namespace[str(step.name)]
+
+    def _draws_freely(self, step: Step) -> bool:
+        if self.program.random:
+            return True
+        return step.target is not None and id(self._resolve(step.target)) in self._training
+
+
+def observe(
+    namespace: Namespace, call: bytes, pool: torch.Tensor, extras: dict[str, Callable[[Program, Namespace], Any]]
+) -> dict[str, Any]:
+    """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
+    program = wire.decode_call(call)
+    first = Run(program, namespace)
+    failure = attempt(first.execute)
+    observation: dict[str, Any] = {
+        "error": failure,
+        "values": first.snapshots,
+        "changed": first.changed,
+        "settings": first.settings,
+        "generator": first.generator,
+    }
+    if failure or program.light:
+        return observation
+    observation |= _gradients(wire.decode_call(call), namespace, pool)
+    observation |= _again(wire.decode_call(call), namespace, first)
+    for name in program.extras:
+        observation[name] = extras[name](wire.decode_call(call), namespace)
+    return observation
+
+
+def attempt(action: Callable[[], None]) -> dict[str, Any] | None:
+    """Run student code, which may raise anything: the one blanket except. What it raises becomes a description."""
+    try:
+        action()
+    except BaseException as exc:
+        return describe(exc)
+    return None
+
+
+def _by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**{str(number): arg for number, arg in enumerate(args)}, **kwargs}
+
+
+def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor) -> dict[str, Any]:
+    run = Run(program, namespace, with_gradients=True)
+    gradients: dict[str, Any] = {}
+    detached: list[str] = []
+
+    def differentiate() -> None:
+        run.execute()
+        parameters = _parameters(run)
+        if not run.leaves and not parameters:
+            return
+        total = None
+        position = 0
+        for name, tensor in run.floating_results():
+            if tensor.requires_grad:
+                part = (tensor * cotangent(pool, position, tensor)).sum()
+                total = part if total is None else total + part
+            else:
+                detached.append(name)
+            position += tensor.numel()
+        if total is not None:
+            torch.autograd.backward(total)
+        for name, leaf in (*run.leaves.items(), *parameters.items()):
+            gradients[name] = leaf.grad.to_dense() if leaf.grad is not None else None
+
+    failure = attempt(differentiate)
+    return {"gradient_error": failure, "gradients": gradients, "detached": detached, "grad_changed": run.changed}
+
+
+def cotangent(pool: torch.Tensor, position: int, like: torch.Tensor) -> torch.Tensor:
+    """A cotangent of the shape of ``like``, cut from the pool, which repeats."""
+    index = (torch.arange(like.numel()) + position) % pool.numel()
+    return pool[index].reshape(like.shape).to(like.dtype)
+
+
+def _parameters(run: Run) -> dict[str, torch.Tensor]:
+    found: dict[str, torch.Tensor] = {}
+    for index, module in run.modules.items():
+        prefix = "" if len(run.modules) == 1 else f"{index}:"
+        for name, parameter in module.named_parameters(remove_duplicate=False):
+            found[prefix + name] = parameter
+    return found
+
+
+def _again(program: Program, namespace: Namespace, first: Run) -> dict[str, Any]:
+    third = Run(program, namespace)
+    failure = attempt(third.execute)
+    if failure:
+        return {"repeat_error": failure}
+    differing = {name: data for name, data in third.snapshots.items() if data != first.snapshots.get(name)}
+    overwritten = [name for name, data in first.snapshots.items() if wire.encode_result(first.values[name]) != data]
+    return {"repeat": differing, "overwritten": overwritten}
+
+
+def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:
+    own = module.state_dict()
+    wrong = [f"missing {key}" for key in state if key not in own]
+    wrong += [f"not asked for: {key}" for key in own if key not in state]
+    wrong += [
+        f"{key} has shape {tuple(own[key].shape)} instead of {tuple(tensor.shape)}"
+        for key, tensor in state.items()
+        if key in own and own[key].shape != tensor.shape
+    ]
+    trainable = {name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
+    wrong += [f"{key} is no trainable parameter" for key in state if key in own and key not in trainable]
+    if wrong:
+        raise StepError("state", "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else ""))
+
+
+def _sgd_step(module: nn.Module, result: torch.Tensor, learning_rate: float) -> None:
+    module.zero_grad()
+    torch.autograd.backward((result**2).sum())
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.grad is not None:
+                parameter.sub_(learning_rate * parameter.grad)

@@ -1,0 +1,136 @@
+"""The locked child that runs a submission: source and calls come as bytes, one frame of observations goes per call.
+
+    in   {"type": "setup", "source", "names", "closed", "memory_mib", "cpu_seconds", "seed"}, body: the cotangent pool
+         {"type": "call", "call": 3}, body: the call         ...         {"type": "end"}
+    out  {"type": "locked", "layers"}   {"type": "loaded", "error", "missing", "settings", "seeded"}
+         {"type": "observation", "call": 3}, body: the observation       ...      {"type": "done", "closed"}
+
+Before each call a marker goes to the log, so that what the submission prints can be told apart by call.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import linecache
+import os
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from judge.processes import device, frames, guard, hygiene, lock, runner, wire
+from judge.processes.faults import SUBMISSION, describe
+from judge.program import Program
+
+LOADING = -1
+OURS = ("judge", "reference", "problems", "cli")
+
+
+def main(commands: int, results: int) -> None:
+    """Serve one submission, from setup to end."""
+    read = _reader(commands)
+    setup, pool_bytes = frames.read(read)
+    pool = wire.decode_result(pool_bytes)
+    layers = lock.lock(setup["memory_mib"], setup["cpu_seconds"])
+    _send(results, {"type": "locked", "layers": layers})
+    _hide_the_judge()
+    watch = guard.Guard(setup["closed"])
+    torch.manual_seed(setup["seed"])
+    namespace = _load(setup, results)
+    if namespace is None:
+        return
+
+    def under_guard(program: Program, names: runner.Namespace) -> None:
+        watch.run(program, names)
+
+    extras: dict[str, Callable[[Program, runner.Namespace], Any]] = {
+        "device": device.run_on_fake_device,
+        "closed": under_guard,
+    }
+    while True:
+        header, call = frames.read(read)
+        if header["type"] == "end":
+            break
+        _mark(header["call"])
+        observation = runner.observe(namespace, call, pool, extras)
+        _flush()
+        _send(results, {"type": "observation", "call": header["call"]}, _encoded(observation))
+    _send(results, {"type": "done", "closed": list(watch.seen.items())[:50]})
+
+
+def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
+    """Import the submission and report; None if it can't be used."""
+    source = setup["source"]
+    module = types.ModuleType("submission")
+    module.__file__ = SUBMISSION
+    sys.modules["submission"] = module
+    linecache.cache[SUBMISSION] = (len(source), None, source.splitlines(keepends=True), SUBMISSION)
+    before, state = hygiene.settings(), hygiene.generator_state()
+    _mark(LOADING)
+
+    def execute() -> None:
+        exec(compile(source, SUBMISSION, "exec", dont_inherit=True), module.__dict__)
+
+    error = runner.attempt(execute)
+    _flush()
+    missing = [name for name in setup["names"] if name not in module.__dict__]
+    report = {
+        "type": "loaded",
+        "error": error,
+        "missing": missing,
+        "settings": hygiene.changed_settings(before),
+        "seeded": not hygiene.same_generator_state(state),
+    }
+    _send(results, report)
+    return None if error or missing else module.__dict__
+
+
+def _encoded(observation: dict[str, Any]) -> bytes:
+    try:
+        return wire.encode_result(observation)
+    except wire.WireError as exc:
+        return wire.encode_result({"error": describe(exc), "values": {}})
+
+
+class _Refuse(importlib.abc.MetaPathFinder):
+    """Finds nothing of ours. A courtesy with a clear message, not the boundary."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> None:
+        if name.partition(".")[0] in OURS:
+            raise ModuleNotFoundError(f"a submission can't import {name!r}", name=name)
+
+
+def _hide_the_judge() -> None:
+    sys.meta_path[:] = [_Refuse(), *(finder for finder in sys.meta_path if type(finder).__name__ != "Harness")]
+    for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
+        del sys.modules[name]
+
+
+def _reader(descriptor: int) -> Callable[[int], bytes]:
+    def read_exactly(count: int) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            part = os.read(descriptor, min(count - len(data), 1 << 20))
+            if not part:
+                os._exit(0)  # the judge is gone
+            data += part
+        return bytes(data)
+
+    return read_exactly
+
+
+def _send(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
+    data = memoryview(frames.pack(header, body))
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _mark(call: int) -> None:
+    os.write(2, b"\0%d\0" % call)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        runner.attempt(stream.flush)  # the submission may have replaced or closed them

@@ -1,0 +1,310 @@
+"""The CLI process's side: starts processes, feeds them, reads their frames with caps, measures and ends them.
+
+Standard library only, so that the torch import can begin before anything else is imported. What is believed about a
+worker is what is measured here: time by our clock, memory and exit by wait4.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from judge.errors import JudgeError
+from judge.processes import frames
+
+Role = Literal["student", "oracle"]
+_HERE = Path(__file__).resolve().parent
+_HARNESS = (
+    "frames", "wire", "faults", "hygiene", "runner", "fake_device", "device", "guard", "lock",
+    "student_worker", "oracle_worker", "zygote",
+)  # fmt: skip
+_NEEDED_BY_TORCH = (
+    "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",
+)  # fmt: skip
+_KEPT_VARIABLES = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT")
+_START_SECONDS = 120.0
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a worker did: a frame, the end of its answers, an unreadable one, too much output, its end."""
+
+    kind: Literal["frame", "end of answers", "unreadable", "flood", "exit"]
+    at: float
+    header: dict[str, Any] = field(default_factory=dict)
+    body: bytes = b""
+
+
+class Worker:
+    """One worker: three pipes and a thread for each, so that nobody blocks anybody on any platform."""
+
+    def __init__(self, kill: Any, commands: int, results: int, log: int, log_bytes: int):
+        self.events: queue.Queue[Event] = queue.Queue()
+        self.log = bytearray()
+        self._kill = kill
+        self._log_bytes = log_bytes
+        self._outbox: queue.Queue[bytes | None] = queue.Queue()
+        self._threads = [
+            threading.Thread(target=self._write, args=(commands,), daemon=True),
+            threading.Thread(target=self._read, args=(results,), daemon=True),
+            threading.Thread(target=self._read_log, args=(log,), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, header: dict[str, Any], body: bytes = b"") -> None:
+        self._outbox.put(frames.pack(header, body))
+
+    def finish(self) -> None:
+        """Close the worker's commands once everything sent has been written."""
+        self._outbox.put(None)
+
+    def kill(self) -> None:
+        self._kill()
+
+    def next_event(self, deadline: float | None = None) -> Event | None:
+        """The next event, or None when the deadline (monotonic seconds) has passed."""
+        try:
+            return self.events.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            return None
+
+    def settle(self, seconds: float = 1.0) -> None:
+        """After its exit: let the last output arrive, but never wait for somebody who still holds the pipe."""
+        for thread in self._threads[1:]:
+            thread.join(seconds)
+        self.finish()
+
+    def _write(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, "wb", buffering=0) as stream, contextlib.suppress(BrokenPipeError, OSError):
+            while (data := self._outbox.get()) is not None:
+                view = memoryview(data)
+                while view:
+                    view = view[stream.write(view) :]
+
+    def _read(self, descriptor: int) -> None:
+        with os.fdopen(descriptor, "rb", buffering=_CHUNK) as stream:
+
+            def read_exactly(count: int) -> bytes:
+                data = stream.read(count)
+                if len(data) < count:
+                    raise EOFError
+                return data
+
+            try:
+                while True:
+                    header, body = frames.read(read_exactly)
+                    self.events.put(Event("frame", time.monotonic(), header, body))
+            except EOFError:
+                self.events.put(Event("end of answers", time.monotonic()))
+            except frames.FrameError as exc:
+                self.events.put(Event("unreadable", time.monotonic(), {"message": str(exc)}))
+
+    def _read_log(self, descriptor: int) -> None:
+        total = 0
+        with os.fdopen(descriptor, "rb", buffering=0) as stream:
+            while data := stream.read(_CHUNK):
+                self.log += data[: max(0, self._log_bytes - total)]
+                total += len(data)
+                if total - len(data) <= self._log_bytes < total:
+                    self.events.put(Event("flood", time.monotonic()))
+
+
+class Engine:
+    """Starts workers: forked from one zygote where that is safe, spawned where it isn't or where it is asked for."""
+
+    def __init__(self, isolation: str = "auto"):
+        self.forks = isolation == "auto" and sys.platform == "linux"
+        self.layers: tuple[str, ...] = ()
+        self._numbers = iter(range(1 << 62))
+        self._workers: dict[int, Worker] = {}
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._zygote: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._errors = bytearray()
+
+    def __enter__(self) -> Engine:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def isolation(self) -> str:
+        """The level in force and what it consists of, for reports."""
+        how = "forked" if self.forks else "spawned"
+        return ", ".join((f"process ({how})", *self.layers))
+
+    def start(self) -> None:
+        """Begin the torch import, if it has not begun; a few milliseconds."""
+        if self._zygote or not self.forks:
+            return
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._zygote = _popen(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self._control = ours
+        ours.sendall(_payload("zygote"))
+        threading.Thread(target=self._listen, args=(ours,), daemon=True).start()
+        threading.Thread(target=self._collect_errors, args=(self._zygote,), daemon=True).start()
+
+    def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
+        """A new worker of that role."""
+        return self._forked(role, log_bytes) if self.forks else self._spawned(role, log_bytes)
+
+    def close(self) -> None:
+        """End every process that was started here."""
+        if self._control:
+            with contextlib.suppress(OSError):
+                self._control.shutdown(socket.SHUT_RDWR)
+        if self._zygote:
+            self._zygote.kill()  # its children die with it
+            self._zygote.wait()
+        for process in self._processes:
+            _kill_group(process)
+        self._zygote, self._processes = None, []
+
+    def _forked(self, role: Role, log_bytes: int) -> Worker:
+        self.start()
+        assert self._control
+        number = next(self._numbers)
+        commands, results, log = os.pipe(), os.pipe(), os.pipe()
+        theirs = [commands[0], results[1], log[1]]
+        worker = Worker(lambda: self._say({"do": "kill", "id": number}), commands[1], results[0], log[0], log_bytes)
+        self._workers[number] = worker
+        try:
+            message = json.dumps({"do": "fork", "id": number, "role": role}).encode() + b"\n"
+            socket.send_fds(self._control, [message], theirs)
+        except OSError as exc:
+            raise JudgeError(self._last_words()) from exc
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        return worker
+
+    def _spawned(self, role: Role, log_bytes: int) -> Worker:
+        process = _popen(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._processes.append(process)
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        streams = (process.stdin, process.stdout, process.stderr)
+        commands, results, log = (os.dup(stream.fileno()) for stream in streams)
+        for stream in streams:
+            stream.close()
+        worker = Worker(lambda: _kill_group(process), commands, results, log, log_bytes)
+        worker._outbox.put(_payload(role))
+        threading.Thread(target=_await_exit, args=(process, worker), daemon=True).start()
+        return worker
+
+    def _say(self, message: dict[str, Any]) -> None:
+        if self._control:
+            with contextlib.suppress(OSError):
+                self._control.sendall(json.dumps(message).encode() + b"\n")
+
+    def _listen(self, control: socket.socket) -> None:
+        with contextlib.suppress(OSError, ValueError), control.makefile("rb") as lines:
+            for line in lines:
+                message = json.loads(line)
+                if "exit" in message:
+                    worker = self._workers.pop(message["id"])
+                    worker.events.put(Event("exit", time.monotonic(), message))
+        for worker in list(self._workers.values()):  # the zygote is gone, and its children with it
+            worker.events.put(
+                Event("exit", time.monotonic(), {"exit": None, "signal": None, "lost": self._last_words()})
+            )
+
+    def _collect_errors(self, zygote: subprocess.Popen[bytes]) -> None:
+        assert zygote.stderr
+        with zygote.stderr as stream:
+            for line in stream:
+                self._errors += line[:2000]
+
+    def _last_words(self) -> str:
+        text = self._errors.decode(errors="replace").strip().splitlines()
+        return f"the process that imports torch has ended{': ' + text[-1] if text else ''}; run `judge doctor`"
+
+
+def isolation_layers() -> list[tuple[str, str, str]]:
+    """What can be in force here: (layer, state, what to do)."""
+    linux = sys.platform == "linux"
+    return [
+        ("separate processes", "in force", ""),
+        ("fork from one zygote", "in force" if linux else "not on this system: workers are spawned", ""),
+        ("resource limits", "in force" if os.name == "posix" else "not on this system", ""),
+        ("memory limit", "in force" if linux else "not on this system", ""),
+    ]
+
+
+def _payload(role: str) -> bytes:
+    modules = {"judge": "", "judge.processes": "", "judge.program": _source(_HERE.parent / "program.py")}
+    modules |= {f"judge.processes.{name}": _source(_HERE / f"{name}.py") for name in _HARNESS}
+    data = json.dumps({"role": role, "site": list(_site_folders()), "modules": modules}).encode()
+    return len(data).to_bytes(4, "little") + data
+
+
+def _source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _site_folders() -> Iterator[str]:
+    """The folders that hold torch and what it needs, found without importing anything."""
+    seen = {os.path.realpath(os.path.dirname(os.__file__))}
+    for name in _NEEDED_BY_TORCH:
+        spec = importlib.util.find_spec(name)
+        if spec is None and name == "torch":
+            raise JudgeError("torch is not installed here; run `pip install torch`, then `judge doctor`")
+        if spec is None or spec.origin is None:
+            continue
+        folder = Path(spec.origin).parent.parent if spec.submodule_search_locations else Path(spec.origin).parent
+        if str(folder) not in seen and os.path.realpath(folder) not in seen:
+            seen.add(str(folder))
+            yield str(folder)
+
+
+def _popen(**streams: Any) -> subprocess.Popen[bytes]:
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    environment = {
+        "PATH": "", "HOME": os.path.abspath(os.sep), "USER": "student", "LANG": "C.UTF-8",
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", **one_thread, **kept,
+    }  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _source(_HERE / "boot.py")],
+        env=environment, cwd=os.path.abspath(os.sep), start_new_session=True, **streams,
+    )  # fmt: skip
+
+
+def _await_exit(process: subprocess.Popen[bytes], worker: Worker) -> None:
+    """Wait for a spawned worker, with its accounts where the system keeps them."""
+    if os.name == "posix":
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
+        unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+        accounts = {"peak_mib": usage.ru_maxrss / unit, "cpu": usage.ru_utime + usage.ru_stime}
+    else:
+        code, accounts = process.wait(), {}
+    exit_code, number = (code, None) if code >= 0 else (None, -code)
+    worker.events.put(Event("exit", time.monotonic(), {"exit": exit_code, "signal": number, **accounts}))
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

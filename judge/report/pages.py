@@ -1,0 +1,148 @@
+"""The screens of the commands that judge nothing: where a student stands, the list, the hints, what is missing.
+
+The list is plain text, because it must be there at once and rich takes as long as all the rest together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judge.models import Diagnosis, Problem
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from judge.doctor import Check
+    from judge.progress import Standing
+
+_TITLE_WIDTH = 31
+
+
+def listing(problems: Sequence[Problem], standings: dict[str, Standing]) -> str:
+    """List every problem with its state."""
+    width = max((len(problem.id) for problem in problems), default=0)
+    rows = [
+        f"{_state(standings.get(problem.id))}  {problem.id:{width}}  {_short(problem.title):{_TITLE_WIDTH}}  "
+        f"{problem.difficulty:6}  {problem.points:3}"
+        for problem in problems
+    ]
+    return "\n".join((*rows, "", "[x] solved  [-] tried   next: judge show ID"))
+
+
+def home(
+    problems: Sequence[Problem], standings: dict[str, Standing], following: Problem | None, *, started: bool
+) -> str:
+    """Say how far the student is and what to type next; ``started``: the next problem's file is there."""
+    solved = [problem for problem in problems if _solved(standings, problem.id)]
+    points, all_points = sum(problem.points for problem in solved), sum(problem.points for problem in problems)
+    filled = 40 * points // max(all_points, 1)
+    lines = [
+        f"[{'#' * filled}{'.' * (40 - filled)}]  {points} of {all_points} points",
+        f"{len(solved)} of {len(problems)} problems solved",
+        "",
+    ]
+    if following is None:
+        return "\n".join((*lines, "every problem is solved", "", "judge list      all problems"))
+    action = ("submit", "judge your file") if started else ("start", "write a stub to work on")
+    commands = (("show", "read it"), action, ("hint", "a hint, if you are stuck"))
+    width = len(following.id) + 13
+    return "\n".join(
+        (
+            *lines,
+            f"next: {following.title} ({following.difficulty}, {following.points} points)",
+            *(f"  {f'judge {command} {following.id}':{width}}  {why}" for command, why in commands),
+            f"  {'judge list':{width}}  all problems",
+        )
+    )
+
+
+def status(problems: Sequence[Problem], standings: dict[str, Standing]) -> str:
+    """Show what was tried: attempts, points, the last verdict and its time."""
+    if not standings:
+        return "nothing was tried yet; judge list shows the problems"
+    titles = {problem.id: problem for problem in problems}
+    width = max(len("problem"), *(len(name) for name in standings))
+    rows = [f"     {'problem':{width}}  attempts  points  last verdict"]
+    order = [*titles, *(name for name in standings if name not in titles)]
+    for name in order:
+        standing = standings.get(name)
+        if standing is not None:
+            most = f"/{titles[name].points}" if name in titles else ""
+            when = standing.last_time[:16].replace("T", " ")
+            rows.append(
+                f"{_state(standing)}  {name:{width}}  {standing.attempts:8}  {f'{standing.points}{most}':>6}  "
+                f"{standing.last_verdict}, {when}"
+            )
+    solved = sum(standing.solved for standing in standings.values())
+    return "\n".join((*rows, "", f"{solved} of {len(titles)} problems solved; times are UTC"))
+
+
+def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None) -> RenderableType:
+    """Show the hint of a stage, from 1; after the last all of them, and where else to look.
+
+    The last hint also says what the last attempt resembled, if it resembled something.
+    """
+    from rich.console import Group
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    count = len(problem.hints)
+    parts: list[RenderableType] = []
+    for number in range(1, count + 1) if stage > count else (stage,):
+        parts += [Text(f"hint {number} of {count}", "bold"), Markdown(problem.hints[number - 1]), Text()]
+    if stage >= count and diagnosis is not None:
+        strength = "behaved exactly like one" if diagnosis.strength == "exactly" else "failed the same cases as one"
+        parts += [Text(f"your last attempt {strength} that {like.what}: {like.idea}") for like in diagnosis.mutants[:3]]
+        parts.append(Text())
+    if stage > count:
+        parts.append(Text(f"these were all the hints; judge show {problem.id} has the contract and an example"))
+    elif stage == count:
+        parts.append(Text(f"that was the last hint; next: judge submit {problem.id}", "dim"))
+    else:
+        parts.append(Text(f"judge hint {problem.id} again gives the next one", "dim"))
+    return Group(*parts)
+
+
+def statement(problem: Problem) -> RenderableType:
+    """Show a problem's statement, with what it gives and what to type next."""
+    from rich.console import Group
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    facts = f"{problem.id}: unit {problem.unit}, {problem.difficulty}, {problem.points} points"
+    closed = f"closed: {', '.join(problem.closed)}" if problem.closed else "nothing is closed"
+    return Group(
+        Markdown(problem.statement), Text(), Text(facts, "dim"), Text(closed, "dim"), Text(),
+        Text(f"next: judge start {problem.id}"),
+    )  # fmt: skip
+
+
+def doctor(checks: Sequence[Check]) -> str:
+    """Show what was looked at, and under each that needs it, what to do."""
+    width = max(len(check.name) for check in checks)
+    lines = []
+    for check in checks:
+        mark = "  " if check.fine else "! "
+        lines.append(f"{mark}{check.name:{width}}  {check.state}")
+        if check.remedy:
+            lines.append(f"  {'':{width}}  {'do' if not check.fine else 'note'}: {check.remedy}")
+    missing = sum(check.needed and not check.fine for check in checks)
+    verdict = (
+        "everything that is needed is here" if not missing else f"{missing} of the things that are needed are missing"
+    )
+    return "\n".join((*lines, "", verdict))
+
+
+def _state(standing: Standing | None) -> str:
+    if standing is None:
+        return "[ ]"
+    return "[x]" if standing.solved else "[-]"
+
+
+def _solved(standings: dict[str, Standing], name: str) -> bool:
+    return name in standings and standings[name].solved
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _TITLE_WIDTH else title[: _TITLE_WIDTH - 3] + "..."

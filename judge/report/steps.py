@@ -1,0 +1,45 @@
+"""What to type next, which depends on the report alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from judge.models import CaseResult, Report
+from judge.report import clean
+
+
+def root_cause(report: Report) -> CaseResult | None:
+    """Choose the case to look at first: the first failing one that explains the verdict."""
+    if report.verdict == "closed function used":
+        return None
+    explaining = [case for case in report.failed if case.status == report.verdict]
+    return next(iter(explaining or report.failed), None)
+
+
+def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, str]]:
+    """Give commands with what each is for; ``following`` is the problem to do after this one."""
+    again = f"judge submit {report.problem}{_file_argument(report)}"
+    if report.verdict == "judge error":
+        yield again, "once more"
+        yield "judge doctor", "what is missing here"
+    elif report.verdict == "passed these cases":
+        yield again, "all cases, for a verdict"
+    elif report.verdict == "accepted":
+        yield (f"judge show {following}", "the next problem") if following else ("judge status", "all you have done")
+    elif report.verdict in ("invalid submission", "closed function used"):
+        yield f"judge show {report.problem}", "what is asked for"
+        yield again, "when it is mended"
+    else:
+        yield f"judge hint {report.problem}", "one step at a time"
+        root = root_cause(report)
+        if root is not None and report.seed is not None:
+            yield f"{again} --seed {report.seed} --case {root.name}", "the same inputs again"
+
+
+def _file_argument(report: Report) -> str:
+    """Name the file, unless it is the one that is judged without being named."""
+    path = Path(report.file)
+    default = path.parent.name == "submissions" and path.stem.replace("_", "-") == report.problem
+    return "" if default else f" {shlex.quote(clean.line(report.file))}"

@@ -1,0 +1,241 @@
+"""Runs a submission's calls in student workers, under limits that this process measures.
+
+A call that overruns, crashes or leaves no answer costs that call, and a new worker takes the rest; after two calls
+lost for the same reason the rest are not reached. Nothing that a worker says about time or memory counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from judge.errors import JudgeError
+from judge.models import Limits
+from judge.processes.supervision import Engine, Event, Worker
+
+LOADING = -1
+_LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
+_EXIT_SECONDS = 2.0
+_MOST_OF_A_KIND = 2
+_OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
+
+LostStatus = Literal["time limit", "memory limit", "output limit", "runtime error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A call (or the import) without an answer."""
+
+    status: LostStatus
+    message: str
+    line: int | None = None
+    traceback: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Ran:
+    """What came of all calls, besides the observations, which went to the oracle worker as they came."""
+
+    import_lost: Lost | None = None
+    missing: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    seeded: bool = False
+    import_seconds: float | None = None
+    lost: dict[int, Lost] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
+    printed: dict[int, bytes] = field(default_factory=dict)
+    closed: tuple[tuple[str, int | None], ...] = ()
+    peak_mib: float | None = None
+
+
+class Runner:
+    """One submission's way through its calls. ``observed`` gets each call's number and the body of its frame."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        limits: Limits,
+        setup: dict[str, Any],
+        pool: bytes,
+        calls: dict[int, bytes],
+        observed: Callable[[int, bytes], None],
+    ):
+        self._engine = engine
+        self._limits = limits
+        self._pool = pool
+        self._calls = calls
+        self._observed = observed
+        self._setup = setup | {
+            "type": "setup",
+            "memory_mib": limits.memory_mib,
+            "cpu_seconds": limits.submission_seconds,
+        }
+        self._reasons: Counter[str] = Counter()
+        self.ran = Ran()
+
+    def run(self, order: Sequence[int]) -> Ran:
+        """Run the calls in this order."""
+        deadline: float | None = None
+        remaining = list(order)
+        while remaining and not (self.ran.import_lost or self.ran.missing):
+            worker = self._engine.worker("student", self._limits.output_kib << 10)
+            try:
+                now = self._start(worker, remaining)
+                deadline = deadline or now + self._limits.submission_seconds
+                if self._load(worker, now):
+                    remaining = self._run_calls(worker, remaining, deadline)
+            finally:
+                self._end(worker)
+            if time.monotonic() > deadline or self._reasons and max(self._reasons.values()) >= _MOST_OF_A_KIND:
+                break
+        return self.ran
+
+    def _start(self, worker: Worker, remaining: Sequence[int]) -> float:
+        worker.send(self._setup | {"seed": secrets.randbits(32)}, self._pool)
+        for number in remaining:
+            worker.send({"type": "call", "call": number}, self._calls[number])
+        worker.send({"type": "end"})
+        event = worker.next_event(time.monotonic() + _LOCK_SECONDS)
+        if event is None or event.kind != "frame" or event.header.get("type") != "locked":
+            said = bytes(worker.log).decode(errors="replace").strip().splitlines()
+            raise JudgeError(f"a worker could not be started{': ' + said[-1] if said else ''}; run `judge doctor`")
+        self._engine.layers = tuple(map(str, event.header["layers"]))
+        return event.at
+
+    def _load(self, worker: Worker, now: float) -> bool:
+        """Wait for the import; whether the submission can be called."""
+        seconds = self._limits.import_seconds
+        event = worker.next_event(now + seconds)
+        if event is None:
+            self.ran.import_lost = Lost("time limit", f"the file was not imported after {seconds:g} s")
+        elif event.kind != "frame":
+            self.ran.import_lost = self._lost(worker, event, "while it was imported")
+        elif not self._loaded(event):
+            self.ran.import_lost = Lost("runtime error", "the import's answer can't be read")
+        self.ran.import_seconds = None if event is None else event.at - now
+        return not (self.ran.import_lost or self.ran.missing)
+
+    def _loaded(self, event: Event) -> bool:
+        header = event.header
+        error, missing, settings = header.get("error"), header.get("missing"), header.get("settings")
+        if header.get("type") != "loaded" or not (_texts(missing) and _texts(settings)):
+            return False
+        self.ran.missing, self.ran.settings = tuple(missing or ()), tuple(settings or ())
+        self.ran.seeded = header.get("seeded") is True
+        if isinstance(error, dict):
+            status: LostStatus = "memory limit" if error.get("kind") == "memory" else "runtime error"
+            line, frames = error.get("line"), error.get("traceback")
+            message = f"importing the file raises {error.get('type')}: {error.get('message')}"
+            self.ran.import_lost = Lost(
+                status, message, line if isinstance(line, int) else None, tuple(frames or ()) if _texts(frames) else ()
+            )
+        return True
+
+    def _run_calls(self, worker: Worker, remaining: list[int], deadline: float) -> list[int]:
+        """Take answers until one is missing; gives the calls that are left for another worker."""
+        before = time.monotonic()
+        while remaining:
+            number, *rest = remaining
+            event = worker.next_event(min(before + self._limits.call_seconds, deadline))
+            if event and event.kind == "frame" and event.header == {"type": "observation", "call": number}:
+                self.ran.seconds[number] = event.at - before
+                self._observed(number, event.body)
+                before, remaining = event.at, rest
+                continue
+            lost = self._overrun(deadline) if event is None else self._lost(worker, event, "during the call")
+            self.ran.lost[number] = lost
+            self._reasons[lost.status] += 1
+            return rest
+        self._take_closed(worker.next_event(time.monotonic() + _EXIT_SECONDS))
+        return []
+
+    def _overrun(self, deadline: float) -> Lost:
+        if time.monotonic() >= deadline:
+            return Lost("time limit", f"all calls together took more than {self._limits.submission_seconds:g} s")
+        return Lost("time limit", f"no answer after {self._limits.call_seconds:g} s")
+
+    def _lost(self, worker: Worker, event: Event, when: str) -> Lost:
+        if event.kind == "flood":
+            return Lost("output limit", f"more than {self._limits.output_kib} KiB were printed")
+        if event.kind == "unreadable":
+            return Lost("runtime error", f"{event.header['message']} ({when})")
+        if event.kind == "frame":
+            return Lost("runtime error", f"an answer that was not asked for came {when}")
+        ended = event if event.kind == "exit" else _exit_event(worker)
+        if ended is None:
+            return Lost("runtime error", f"the process closed its answers {when}")
+        if ended.header.get("lost"):
+            raise JudgeError(ended.header["lost"])
+        worker.events.put(ended)
+        number = ended.header.get("signal")
+        if number == signal.SIGXCPU if hasattr(signal, "SIGXCPU") else False:
+            return Lost("time limit", f"the processor time was used up {when}")
+        if number:
+            return Lost("runtime error", f"the process was ended by signal {number} ({_signal_name(number)}) {when}")
+        return Lost(
+            "runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}"
+        )
+
+    def _take_closed(self, event: Event | None) -> None:
+        seen = event.header.get("closed") if event and event.kind == "frame" else None
+        if isinstance(seen, list):
+            pairs = [pair for pair in seen if isinstance(pair, list) and len(pair) == 2]
+            self.ran.closed = tuple((str(name)[:100], line if isinstance(line, int) else None) for name, line in pairs)
+
+    def _end(self, worker: Worker) -> None:
+        """End the worker, take its accounts and what it printed."""
+        worker.finish()
+        finished = any(event.kind in ("exit", "end of answers") for event in list(worker.events.queue))
+        if not finished and self.ran.lost:
+            worker.kill()
+        ended = _exit_event(worker)
+        if ended is None:
+            worker.kill()
+            ended = _exit_event(worker)
+        worker.settle()
+        peak = ended.header.get("peak_mib") if ended else None
+        if peak is not None:
+            self.ran.peak_mib = max(peak, self.ran.peak_mib or 0.0)
+        for number, text in _printed(bytes(worker.log)).items():
+            self.ran.printed.setdefault(number, text)
+
+    @property
+    def over_memory(self) -> bool:
+        """Whether the parent's own account says that the memory limit was passed."""
+        return (self.ran.peak_mib or 0.0) > self._limits.memory_mib + _OWN_MIB
+
+
+def _exit_event(worker: Worker) -> Event | None:
+    """The worker's exit, if it comes soon; events before it are passed over."""
+    deadline = time.monotonic() + _EXIT_SECONDS
+    while (event := worker.next_event(deadline)) is not None:
+        if event.kind == "exit":
+            return event
+    return None
+
+
+def _printed(log: bytes) -> dict[int, bytes]:
+    """What was printed, by call: before each call the worker writes its number between two NUL bytes."""
+    parts = log.split(b"\0")
+    found: dict[int, bytes] = {}
+    for number, text in zip(parts[1::2], parts[2::2], strict=False):
+        with contextlib.suppress(ValueError):
+            found[int(number)] = text
+    return found
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

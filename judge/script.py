@@ -1,0 +1,83 @@
+"""A case as a plain script: its inputs and its calls, to run under a debugger. No expected values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from judge.drawn import DrawnProblem
+from judge.errors import ProblemError
+from judge.program import Program, Ref, Step
+
+_HEAD = '''"""Case {case!r} of {problem}, as drawn with seed {seed}: inputs and calls, to run under a debugger.
+
+Run it beside your file: python {{this file}} path/to/your_file.py
+"""
+
+import importlib.util
+import sys
+
+import torch
+from torch import tensor
+
+spec = importlib.util.spec_from_file_location("submission", sys.argv[1])
+submission = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(submission)
+'''
+
+
+def script(problem: DrawnProblem, case: str, seed: int) -> str:
+    """The source text of the script."""
+    drawn = next((one for one in problem.cases if one.name == case), None)
+    if drawn is None:
+        raise ProblemError(f"problems/{problem.id}/cases.py: there is no case {case!r}")
+    parts = [_HEAD.format(case=case, problem=problem.id, seed=seed)]
+    for number, call in enumerate(drawn.calls, start=1):
+        parts.append(f"# call {number} of {len(drawn.calls)}")
+        parts += [_step(index, step, call.program) for index, step in enumerate(call.program.steps)]
+        parts += [f"print({step.observe!r}, result{i})" for i, step in enumerate(call.program.steps) if step.observe]
+    return "\n".join(parts) + "\n"
+
+
+def _step(index: int, step: Step, program: Program) -> str:
+    target = "" if step.target is None else _value(step.target)
+    given = ", ".join([*map(_value, step.args), *(f"{key}={_value(value)}" for key, value in step.kwargs.items())])
+    right = {
+        "function": f"submission.{step.name}({given})",
+        "construct": f"submission.{step.name}({given})",
+        "constant": f"submission.{step.name}",
+        "apply": f"{target}({given})",
+        "method": f"{target}.{step.name}({given})",
+        "attribute": f"{target}.{step.name}",
+        "load_state": f"{target}.load_state_dict({given})",
+        "to": f"{target}.to(torch.{program.dtype})",
+        "train": f"{target}.train()",
+        "eval": f"{target}.eval()",
+        "deepcopy": f"__import__('copy').deepcopy({target})",
+        "state_dict": f"{target}.state_dict()",
+        "sgd_step": f"None  # one step of gradient descent on {target}, which this script leaves out",
+    }[step.kind]
+    return f"result{index} = {right}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Ref):
+        return f"result{value.step}" + "".join(f"[{key!r}]" for key in value.path)
+    if isinstance(value, torch.Tensor):
+        return _tensor(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_value(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        inside = ", ".join(map(_value, value)) + ("," if isinstance(value, tuple) and len(value) == 1 else "")
+        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+    return str(value) if isinstance(value, torch.dtype) else repr(value)
+
+
+def _tensor(value: torch.Tensor) -> str:
+    dtype = str(value.dtype)
+    if value.is_contiguous():
+        return f"tensor({value.tolist()!r}, dtype={dtype}).reshape({tuple(value.shape)})"
+    memory = torch.empty(0, dtype=value.dtype).set_(value.untyped_storage())
+    form = f"{tuple(value.shape)}, {value.stride()}, {value.storage_offset()}"
+    return f"tensor({memory.tolist()!r}, dtype={dtype}).as_strided({form})"

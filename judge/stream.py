@@ -1,0 +1,65 @@
+"""The residual stream by depth, from returned tensors: the student's beside the reference's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from judge.observation import Observation
+
+_GROWS = 0.15  # a fitted exponent below this counts as staying level
+_CLOSE = 0.1
+
+
+def curve(label: str, observed: Sequence[Observation | None], expected: Sequence[Observation]) -> dict[str, Any]:
+    """One curve as the report holds it: depths, root mean squares of both streams, and a sentence."""
+    norms = [None if one is None else _rms(one.values.get("output")) for one in observed]
+    reference = [_rms(one.values["output"]) or 0.0 for one in expected]
+    return {
+        "label": label,
+        "depths": list(range(len(reference))),
+        "norms": norms,
+        "reference": reference,
+        "sentence": _sentence(norms, reference),
+    }
+
+
+def growth(norms: Sequence[float]) -> float:
+    """The least-squares slope of log(norm) against log(depth) over depths 1 .. n; the entry at depth 0 is left out."""
+    points = [(math.log(depth), math.log(norm)) for depth, norm in enumerate(norms) if depth]
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def _rms(value: Any) -> float | None:
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+        return None
+    norm = value.double().square().mean().sqrt().item()
+    return norm if math.isfinite(norm) else None
+
+
+def _sentence(norms: Sequence[float | None], reference: Sequence[float]) -> str:
+    own = [norm for norm in norms if norm is not None]
+    if len(own) < len(norms) or not all(norm > 0 for norm in (*own, *reference)):
+        return f"no finite stream at every depth; the reference {_course(reference)}"
+    course, wanted = _course(own), _course(reference)
+    if max(abs(a / b - 1) for a, b in zip(own, reference, strict=True)) < 1e-3:
+        return f"{course}, as the reference does: {_why(reference)}"
+    return f"{course}; the reference {wanted}: {_why(reference)}"
+
+
+def _course(norms: Sequence[float]) -> str:
+    exponent = growth(norms)
+    if abs(exponent) < _GROWS and max(norms[1:]) / min(norms[1:]) < 1 + _CLOSE:
+        return f"stays at {norms[-1]:.2g}"
+    return f"{'grows' if exponent > 0 else 'shrinks'} like depth^{exponent:.1f}"
+
+
+def _why(reference: Sequence[float]) -> str:
+    if max(reference[1:]) / min(reference[1:]) < 1 + _CLOSE:
+        return "a post-norm block ends in a norm"
+    return "a pre-norm block only adds to the stream"

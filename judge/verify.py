@@ -1,0 +1,220 @@
+"""The proof of a problem: what is right passes, every seeded bug fails on the cases that it names, and nothing idles.
+
+Everything goes through the production path: each reference, rewrite, mutant and piece of junk is judged like a
+student's file. What is proven, in this order; the first complaint is the first thing to mend:
+
+    the reference is accepted and agrees with its oracle      the stub is refused      every rewrite is accepted
+    every mutant is refused, by each case of its `kills`      junk is refused           no case is decoration
+    no two mutants give equal observations                    the margins: rewrites <= 1e-8, mutants >= 1e-3
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judge.errors import Error, SubmissionError
+from judge.junk import junk, raising
+from judge.models import ClosedUse, Problem, Report, Submission
+from judge.mutants import Mutant, load_mutants
+from judge.pipeline import OpenProblem
+from judge.processes.supervision import Engine
+from judge.submission import read_submission
+
+REWRITE_MARGIN = 1e-8
+MUTANT_MARGIN = 1e-3
+
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Proof:
+    """What `judge verify` found out about one problem; ``kills``: mutant -> the cases that catch it."""
+
+    problem: str
+    cases: list[str] = field(default_factory=list)
+    kills: dict[str, list[str]] = field(default_factory=dict)
+    rewrites: int = 0
+    junk: int = 0
+    worst_rewrite: float = 0.0
+    mildest_mutant: float = float("inf")
+    mildest_name: str = ""
+    complaints: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return not self.complaints
+
+
+def verify(
+    problems: Sequence[Problem],
+    engine: Engine,
+    progress: Progress = lambda text: None,
+    *,
+    workers: int = 2,
+    seed: int | None = None,
+) -> list[Proof]:
+    """The proofs of all problems, in their order, ``workers`` at a time."""
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        return list(pool.map(lambda problem: _Prover(problem, engine, progress, seed).prove(), problems))
+
+
+class _Prover:
+    """The proof of one problem while it is made."""
+
+    def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None):
+        self.problem = problem
+        self.proof = Proof(problem.id)
+        self._engine = engine
+        self._progress = progress
+        self._seed = secrets.randbits(32) if seed is None else seed
+        self._hidden = problem.folder / "hidden"
+
+    def prove(self) -> Proof:
+        started = time.monotonic()
+        try:
+            self._opened = OpenProblem(self.problem, self._engine, seed=self._seed)
+            self.proof.cases = [case["name"] for case in self._opened.cases]
+            try:
+                self._all()
+            finally:
+                self._opened.close()
+        except Error as exc:
+            self._complain(str(exc))
+        self.proof.seconds = time.monotonic() - started
+        return self.proof
+
+    def _all(self) -> None:
+        mutants = load_mutants(self.problem.folder)
+        self._right("hidden/reference.py", self._hidden / "reference.py")
+        self._second_opinion()
+        if self._judge("stub.py", self._read(self.problem.folder / "stub.py")).verdict == "accepted":
+            self._complain("stub.py is accepted as it is; add a case that it fails")
+        rewrites = sorted((self._hidden / "rewrites").glob("*.py"))
+        for path in rewrites:
+            self._right(f"hidden/rewrites/{path.name}", path)
+        self.proof.rewrites = len(rewrites)
+        for mutant in mutants:
+            self._wrong(mutant)
+        self._no_decoration(mutants)
+        for one, other in self._opened.ask({"type": "equal pairs"})["pairs"]:
+            self._complain(
+                f"mutants {one!r} and {other!r} give equal observations on all cases; tell them apart or drop one"
+            )
+        self._no_junk()
+
+    def _right(self, name: str, path: Path) -> None:
+        """Judge something that must be accepted."""
+        report = self._judge(name, self._read(path))
+        self.proof.worst_rewrite = max(self.proof.worst_rewrite, *(case.error or 0.0 for case in report.cases), 0.0)
+        if report.verdict != "accepted":
+            self._complain(f"{name} gets {report.verdict!r} (seed {self._seed}): {_reason(report)}")
+        elif self.proof.worst_rewrite > REWRITE_MARGIN:
+            self._complain(
+                f"{name} differs from the reference by {self.proof.worst_rewrite:.1e}, more than {REWRITE_MARGIN:g}"
+            )
+
+    def _second_opinion(self) -> None:
+        if self.problem.oracle is None:
+            self._complain('problem.toml names no oracle; add oracle = "reference.<module>"')
+            return
+        answer = self._opened.ask({"type": "oracle", "module": self.problem.oracle})
+        if answer["complaints"]:
+            self._complain(f"the reference and its oracle {self.problem.oracle} disagree: {answer['complaints'][0]}")
+        elif answer["worst"] > REWRITE_MARGIN:
+            self._complain(f"the reference and its oracle {self.problem.oracle} differ by {answer['worst']:.1e}")
+
+    def _wrong(self, mutant: Mutant) -> None:
+        """Judge a mutant: refused, by each case that it names."""
+        report = self._judge(f"mutant {mutant.name}", self._source(mutant.name, mutant.source), keep=mutant.name)
+        killed = [case.name for case in report.failed]
+        self.proof.kills[mutant.name] = killed
+        if report.verdict == "accepted":
+            self._complain(
+                f"mutant {mutant.name!r} is accepted (seed {self._seed}); add a case that sees it, or change an input"
+            )
+            return
+        for case in mutant.kills:
+            if case not in self.proof.cases:
+                self._complain(f"mutant {mutant.name!r} names a case {case!r} in kills, and there is none")
+            elif case not in killed:
+                self._complain(f"mutant {mutant.name!r} passes the case {case!r} of its kills (seed {self._seed})")
+        severity = max((_severity(case.findings) for case in report.failed), default=0.0)
+        if severity < self.proof.mildest_mutant:
+            self.proof.mildest_mutant, self.proof.mildest_name = severity, mutant.name
+        if severity < MUTANT_MARGIN:
+            self._complain(
+                f"mutant {mutant.name!r} differs by only {severity:.1e}, less than {MUTANT_MARGIN:g}; change an input"
+            )
+
+    def _no_decoration(self, mutants: Sequence[Mutant]) -> None:
+        half = len(self.proof.cases) / 2
+        biting = {case for mutant in mutants if len(self.proof.kills[mutant.name]) < half for case in mutant.kills}
+        idle = [case for case in self.proof.cases if case not in biting]
+        if len(idle) > 1:
+            self._complain(
+                f"only one plain case may idle; name each of {', '.join(idle)} in the kills of a mutant "
+                "that fewer than half of the cases see"
+            )
+
+    def _no_junk(self) -> None:
+        report = self._judge("junk", self._source("raising", raising(self.problem.entry_points)))
+        for case in report.cases:
+            if case.status == "passed":
+                self._complain(f"case {case.name!r} passes a submission in which everything raises")
+        reference = (self._hidden / "reference.py").read_text(encoding="utf-8")
+        kinds = self._opened.ask({"type": "kinds"})["kinds"]
+        for name, source in junk(reference, self.problem.entry_points, kinds):
+            self.proof.junk += 1
+            if self._judge("junk", self._source(name, source)).verdict == "accepted":
+                self._complain(f"junk is accepted: {name}")
+
+    def _judge(self, name: str, submission: Submission | Report, keep: str | None = None) -> Report:
+        self._progress(f"{self.problem.id}: {name}")
+        if isinstance(submission, Report):
+            return submission
+        return self._opened.judge(submission, diagnose=False, keep=keep)
+
+    def _read(self, path: Path) -> Submission | Report:
+        """The file as a student's would be read; what can't be judged at all is a refusal."""
+        try:
+            return read_submission(path, self.problem)
+        except SubmissionError as exc:
+            return Report(
+                problem=self.problem.id,
+                title=self.problem.title,
+                file=str(path),
+                verdict="invalid submission",
+                message=str(exc),
+            )
+
+    def _source(self, name: str, source: str) -> Submission:
+        return Submission(path=Path(f"{name}.py"), source=source.encode())
+
+    def _complain(self, text: str) -> None:
+        self.proof.complaints.append(text)
+
+
+def _severity(findings: Sequence[object]) -> float:
+    errors = [getattr(finding, "error", None) for finding in findings]
+    return float("inf") if None in errors else max((error for error in errors if error is not None), default=0.0)
+
+
+def _reason(report: Report) -> str:
+    if report.message:
+        return report.message
+    if report.closed:
+        return _closed(report.closed[0])
+    for case in report.failed:
+        finding = case.findings[0] if case.findings else None
+        return f"case {case.name!r}: {finding.subject} {finding.message}" if finding else f"case {case.name!r}"
+    return "no case failed"
+
+
+def _closed(use: ClosedUse) -> str:
+    return f"it uses {use.name}" + (f" in line {use.line}" if use.line else "")

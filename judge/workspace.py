@@ -1,0 +1,169 @@
+"""The student's folder: where submissions live, which file a command means, and where a stub goes.
+
+submissions/            the nearest one from the working directory upwards, or made there
+  layer-norm.py         what `judge start layer-norm` wrote and the student edits
+  layer-norm.1.py       an older one, kept by `judge start layer-norm --force`
+  attempts.db           the record of attempts (progress.py)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from judge.errors import UsageError
+from judge.suggest import did_you_mean
+
+FOLDER = "submissions"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A stub that was written, and where the file that stood there before is kept."""
+
+    path: Path
+    kept: Path | None = None
+
+
+def find(start: Path) -> Path | None:
+    """Find the nearest ``submissions`` folder in ``start`` or above it."""
+    for folder in (start, *start.parents):
+        if (folder / FOLDER).is_dir():
+            return folder / FOLDER
+    return None
+
+
+def find_or_make(start: Path) -> Path:
+    """Find the nearest ``submissions`` folder, or make one in ``start``."""
+    folder = find(start)
+    if folder is not None:
+        return folder
+    folder = start / FOLDER
+    try:
+        folder.mkdir()
+    except OSError as exc:
+        raise UsageError(
+            f"{folder}: the folder can't be made ({exc.strerror}); go to one that you may write to"
+        ) from exc
+    return folder
+
+
+def submission_file(problem_id: str, given: Path | None, start: Path) -> Path:
+    """Choose the file that a submit means: the given one, or the problem's in the submissions folder.
+
+    A file that is there in whatever form is chosen; whether it can be judged is another station's question.
+    """
+    if given is not None:
+        if os.path.lexists(given):
+            return given
+        raise UsageError(f"{given}: there is no such file{_similar_file(given.name, (given.parent, find(start)))}")
+    folder = find(start)
+    path = None if folder is None else existing_file(problem_id, folder)
+    if path is not None:
+        return Path(shown(path, start))
+    expected = shown((start / FOLDER if folder is None else folder) / f"{problem_id}.py", start)
+    hint = _similar_file(f"{problem_id}.py", (folder, start))
+    raise UsageError(f"{expected}: there is no such file{hint}; judge start {problem_id} writes a stub to begin with")
+
+
+def existing_file(problem_id: str, folder: Path) -> Path | None:
+    """Find the problem's file in a submissions folder, spelled with hyphens or with underscores."""
+    for name in (f"{problem_id}.py", f"{problem_id.replace('-', '_')}.py"):
+        if os.path.lexists(folder / name):
+            return folder / name
+    return None
+
+
+def write_stub(problem_id: str, stub: bytes, start: Path, *, force: bool = False) -> Started:
+    """Write a problem's stub where its submission belongs; a file that is there is never lost.
+
+    Raises UsageError if there is one, unless ``force``: then it is kept beside the new one as ``ID.1.py``, ``ID.2.py``.
+    """
+    folder = find_or_make(start)
+    present = existing_file(problem_id, folder)
+    path = present or folder / f"{problem_id}.py"
+    if present is not None and not force:
+        raise UsageError(
+            f"{shown(path, start)} is there already and stays as it is; "
+            f"--force writes a fresh stub and keeps the old file beside it"
+        )
+    try:
+        kept = None if present is None else _keep(present)
+        _write_at_once(path, stub)
+    except OSError as exc:
+        raise UsageError(f"{shown(path, start)}: the stub can't be written ({exc.strerror})") from exc
+    return Started(path, kept)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that must not be there yet."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as exc:
+        raise UsageError(f"{path} is there already and stays as it is; name another file") from exc
+    except OSError as exc:
+        raise UsageError(f"{path}: the file can't be written ({exc.strerror})") from exc
+
+
+def shown(path: Path, start: Path) -> str:
+    """Spell a path as short as it can be typed from ``start``."""
+    with contextlib.suppress(ValueError):  # on another drive
+        relative = os.path.relpath(path, start)
+        return relative if len(relative) <= len(str(path)) else str(path)
+    return str(path)
+
+
+def only(cases: Sequence[str]) -> str:
+    """Give the one case that a script is written for."""
+    if len(cases) != 1:
+        raise UsageError(f"--save writes one case as a script, not {len(cases)}; name it with --case NAME")
+    return cases[0]
+
+
+def source_of(path: Path, sha256: str | None) -> bytes | None:
+    """Read again what was judged, unless the file has been edited since."""
+    import hashlib  # which the list has no use for
+
+    if sha256 is None:
+        return None
+    try:
+        source = path.read_bytes()
+    except OSError:
+        return None
+    return source if hashlib.sha256(source).hexdigest() == sha256 else None
+
+
+def _similar_file(name: str, folders: Iterable[Path | None]) -> str:
+    for folder in folders:
+        if folder is not None and folder.is_dir():
+            names = [shown(entry, Path.cwd()) for entry in folder.iterdir() if entry.suffix == ".py"]
+            hint = did_you_mean(shown(folder / name, Path.cwd()), names)
+            if hint:
+                return hint
+    return ""
+
+
+def _keep(path: Path) -> Path:
+    """Copy a file beside itself under the first free number; the copy is exclusive, so no older one is overwritten."""
+    content = path.read_bytes()
+    for number in count(1):
+        kept = path.with_name(f"{path.stem}.{number}{path.suffix}")
+        with contextlib.suppress(FileExistsError), kept.open("xb") as file:
+            file.write(content)
+            return kept
+    raise AssertionError("unreachable: count never ends")
+
+
+def _write_at_once(path: Path, content: bytes) -> None:
+    """Write beside the file and rename, so that a full disk leaves the old file whole."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,175 @@
+"""Cases of the gated MLP: its values at every activation, shape and dtype, and the exact integers of its cost."""
+
+import torch
+
+from judge.authoring import call, case
+
+ACTIVATIONS = ("silu", "gelu", "relu", "sigmoid", "identity")
+
+
+def weights(draw, d_model, d_ff):
+    """Gate, up and down; all entries distinct, so that no two roles can be exchanged unseen."""
+    return {
+        "weight_gate": draw.weight(d_ff, d_model),
+        "weight_up": draw.weight(d_ff, d_model),
+        "weight_down": draw.weight(d_model, d_ff),
+    }
+
+
+def with_large_gates(draw, sizes):
+    """One token for each size: half of its gates open, half closed, all far from zero, so that nothing cancels."""
+    x, parts = draw.normal(len(sizes), 12), weights(draw, 12, 20)
+    x[:, -1] = torch.tensor(sizes)
+    parts["weight_gate"][:, -1] = draw.uniform(0.6, 1.0, 20) * torch.tensor([1.0, -1.0]).repeat(10)
+    return x, parts
+
+
+@case
+def a_batch_of_tokens(draw):
+    "gates a batch of tokens with SiLU when no activation is named"
+    return call("gated_mlp_forward", draw.normal(2, 5, 12), **weights(draw, 12, 20))
+
+
+@case
+def each_activation(draw):
+    "applies each of the five activations to the gate alone"
+    x, parts = draw.normal(2, 5, 12), weights(draw, 12, 20)
+    return [call("gated_mlp_forward", x, *parts.values(), activation) for activation in ACTIVATIONS]
+
+
+@case
+def gelu_in_its_tail(draw):
+    "uses the exact GELU, also where the gate is near -2.7"
+    x, parts = draw.normal(3, 4, 7), weights(draw, 7, 11)
+    x[..., -1] = 1.0  # a constant feature carries three gates to where tanh and erf differ most
+    parts["weight_gate"] = 0.1 * parts["weight_gate"]
+    parts["weight_gate"][:, -1] = 0.5  # the other gates keep the output away from zero, where float32 would be refused
+    parts["weight_gate"][:3, -1] = -2.7
+    return call("gated_mlp_forward", x, **parts, activation="gelu")
+
+
+@case
+def large_preactivations(draw):
+    "stays right and finite, gradients too, for gates up to 1000 in size"
+    x, parts = with_large_gates(draw, (1.0, 30.0, 300.0, 980.0))
+    return [call("gated_mlp_forward", x, **parts, activation=name) for name in ("silu", "sigmoid", "gelu")]
+
+
+@case
+def any_leading_dimensions(draw):
+    "takes a single vector, a matrix and any number of leading dimensions"
+    parts = weights(draw, 12, 20)
+    shapes = [(12,), (5, 12), (1, 1, 12), (2, 3, 1, 5, 12)]
+    return [call("gated_mlp_forward", draw.normal(*shape), **parts) for shape in shapes]
+
+
+@case
+def square_weights(draw):
+    "uses each weight the right way round when d_ff equals d_model"
+    return call("gated_mlp_forward", draw.normal(2, 5, 7), **weights(draw, 7, 7))
+
+
+@case
+def any_memory_layout(draw):
+    "takes transposed, strided and expanded tensors, and one weight in two roles"
+    parts = weights(draw, 12, 20)
+    strided = {name: draw.noncontiguous(weight) for name, weight in parts.items()}
+    shared = {**parts, "weight_up": parts["weight_gate"]}
+    return [
+        call("gated_mlp_forward", draw.transposed(draw.normal(2, 5, 12)), **strided),
+        call("gated_mlp_forward", draw.expanded(draw.normal(5, 12), 3), **parts, activation="sigmoid"),
+        call("gated_mlp_forward", draw.normal(2, 5, 12), **shared, activation="relu"),
+    ]
+
+
+@case
+def lower_precision(draw):
+    "keeps float32 and bfloat16, and holds for gates up to 80 there"
+    large, large_parts = with_large_gates(draw, (1.0, 10.0, 40.0, 75.0))
+    x, parts = draw.normal(2, 5, 12), weights(draw, 12, 20)
+    names = ("silu", "gelu", "sigmoid")
+    single = [
+        call("gated_mlp_forward", large, **large_parts, activation=name).in_dtype(torch.float32) for name in names
+    ]
+    half = [call("gated_mlp_forward", x, **parts, activation=name).in_dtype(torch.bfloat16) for name in names]
+    return [*single, *half]
+
+
+@case
+def unknown_activation(draw):
+    "refuses an activation it does not know with a ValueError"
+    x, parts = draw.normal(5, 12), weights(draw, 12, 20)
+    return [
+        call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name)
+        for name in ("tanh", "swiglu", "leaky_relu")
+    ]
+
+
+@case
+def exact_names(draw):
+    "knows the five names exactly as written, and no empty one"
+    x, parts = draw.normal(5, 12), weights(draw, 12, 20)
+    return [
+        call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name or None)
+        for name in ("SiLU", " gelu", "relu6", "")
+    ]
+
+
+@case
+def plain_parameters(draw):
+    "counts the two matrices of a plain MLP, with and without biases"
+    d_model, d_ff = draw.integer(5, 50), draw.integer(60, 200)
+    return [
+        call("mlp_parameter_count", d_model, d_ff),
+        call("mlp_parameter_count", d_model=d_model, d_ff=d_ff, gated=False, bias=False),
+        call("mlp_parameter_count", d_ff, d_model, False, True),
+        call("mlp_parameter_count", 768, 3072),
+    ]
+
+
+@case
+def gated_parameters(draw):
+    "counts every matrix of a gated MLP, with and without biases"
+    d_model, d_ff = draw.integer(5, 50), draw.integer(60, 200)
+    return [
+        call("mlp_parameter_count", d_model, d_ff, True),
+        call("mlp_parameter_count", d_model=d_model, d_ff=d_ff, gated=True, bias=False),
+        call("mlp_parameter_count", 4096, 11008, True, False),
+    ]
+
+
+@case
+def matched_width(draw):
+    "takes two thirds of the width, cut off to a whole number"
+    widths = [3072, 2048, 1024, 5, 10, 3 * draw.integer(5, 500), 3 * draw.integer(5, 500) + 1]
+    return [call("matched_gated_width", width) for width in widths]
+
+
+@case
+def matched_width_multiple(draw):
+    "rounds the matched width up to a multiple, and keeps an exact one"
+    pairs = [(4 * 4096, 256), (4 * 5120, 256), (4 * 6656, 256), (3072, 256), (12, 64), (3 * 7 * 5, 7)]
+    cut_first = 6 * draw.integer(4, 90) + 1  # two thirds of it is a multiple of 4 and two thirds more
+    return [
+        *(call("matched_gated_width", d_ff, multiple_of) for d_ff, multiple_of in pairs),
+        call("matched_gated_width", d_ff=cut_first, multiple_of=4),
+    ]
+
+
+@case
+def forward_cost(draw):
+    "counts two operations for each multiply-add of every matrix product"
+    tokens, d_model, d_ff = draw.integer(2, 9), draw.integer(11, 40), draw.integer(41, 90)
+    return [
+        call("mlp_forward_flops", tokens, d_model, d_ff),
+        call("mlp_forward_flops", tokens, d_model, d_ff, True),
+        call("mlp_forward_flops", num_tokens=1, d_model=d_model, d_ff=d_ff, gated=True),
+        call("mlp_forward_flops", 2 * 32, 64, 256),
+    ]
+
+
+@case
+def cost_of_a_corpus(draw):
+    "stays exact for the hundreds of billions of tokens of a corpus"
+    tokens = 300_000_000_001 + 2 * draw.integer(0, 1_000_000)
+    return [call("mlp_forward_flops", tokens, 129, 387), call("mlp_forward_flops", tokens, 129, 387, gated=True)]

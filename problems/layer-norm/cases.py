@@ -1,0 +1,129 @@
+"""Cases of layer-norm: each input makes one way to get axis, variance, eps, gamma or beta wrong a gross error."""
+
+import torch
+
+from judge.authoring import call, case
+
+
+@case
+def ordinary_tokens(draw):
+    "normalizes ordinary tokens, with random gamma and beta"
+    return call("layer_norm_forward", draw.stream(2, 5, 7), draw.gain(7), draw.bias(7))
+
+
+@case
+def arguments_by_name(draw):
+    "takes its arguments by name, in any order"
+    return call("layer_norm_forward", beta=draw.bias(6), eps=1e-5, x=draw.stream(2, 3, 6), gamma=draw.gain(6))
+
+
+@case
+def tiny_inputs(draw):
+    "is right where the variance is as small as eps"
+    x = draw.normal(2, 5, 7) * 1e-3
+    return call("layer_norm_forward", x, draw.gain(7), draw.bias(7))
+
+
+@case
+def custom_eps(draw):
+    "uses the eps it is given"
+    x = draw.stream(2, 5, 7)
+    gamma = draw.gain(7)
+    beta = draw.bias(7)
+    return [
+        call("layer_norm_forward", x, gamma, beta, 0.37),
+        call("layer_norm_forward", x, gamma, beta, eps=2.5),
+    ]
+
+
+@case
+def large_mean(draw):
+    "stays accurate where the mean is millions of times the spread"
+    return call("layer_norm_forward", _far_from_zero(draw, 6, 4e6, 20), draw.gain(8), draw.bias(8))
+
+
+@case
+def large_mean_in_float32(draw):
+    "stays accurate in float32 where the mean is a thousand times the spread"
+    x = _far_from_zero(draw, 6, 1e3, 9)
+    return call("layer_norm_forward", x, draw.gain(8), draw.bias(8)).in_dtype(torch.float32)
+
+
+@case
+def constant_tokens(draw):
+    "gives beta for a token whose features are all equal, with finite gradients"
+    x = draw.stream(3, 2, 8)
+    x[0, 0] = 2.0
+    x[1, 1] = -0.5
+    x[2, 0] = 0.0
+    return call("layer_norm_forward", x, draw.gain(8), draw.bias(8))
+
+
+@case
+def one_feature(draw):
+    "gives beta when a token has a single feature"
+    return [
+        call("layer_norm_forward", draw.stream(3, 1), draw.gain(1), draw.bias(1)),
+        call("layer_norm_forward", draw.stream(1, 4, 1), draw.gain(1), draw.bias(1)),
+    ]
+
+
+@case
+def one_token(draw):
+    "normalizes a single vector without leading axes"
+    return call("layer_norm_forward", draw.stream(7), draw.gain(7), draw.bias(7))
+
+
+@case
+def two_axes(draw):
+    "normalizes each row of a matrix by itself"
+    return call("layer_norm_forward", draw.stream(5, 7), draw.gain(7), draw.bias(7))
+
+
+@case
+def four_axes(draw):
+    "normalizes the last axis only, also behind three leading ones"
+    return call("layer_norm_forward", draw.stream(2, 3, 5, 7), draw.gain(7), draw.bias(7))
+
+
+@case
+def equal_sizes(draw):
+    "normalizes the last axis also when all axes have one size"
+    return call("layer_norm_forward", draw.stream(4, 4, 4), draw.gain(4), draw.bias(4))
+
+
+@case
+def views(draw):
+    "accepts views with any strides, and one tensor as gamma and beta"
+    every_second = draw.noncontiguous(draw.stream(2, 5, 7))
+    transposed = draw.transposed(draw.stream(2, 5, 7))
+    repeated = draw.expanded(draw.stream(5, 7), 2)
+    gamma = draw.noncontiguous(draw.gain(7))
+    beta = draw.noncontiguous(draw.bias(7))
+    one_gain = draw.gain(1).expand(7)
+    return [
+        call("layer_norm_forward", every_second, gamma, beta),
+        call("layer_norm_forward", transposed, one_gain, beta),
+        call("layer_norm_forward", repeated, gamma, gamma),
+    ]
+
+
+@case
+def keeps_bfloat16(draw):
+    "gives a bfloat16 result for bfloat16 inputs"
+    x = draw.normal(2, 5, 8)
+    return call("layer_norm_forward", x, draw.gain(8), draw.bias(8)).in_dtype(torch.bfloat16)
+
+
+def _far_from_zero(draw, tokens, ratio, bits):
+    """Tokens of 8 features whose mean is ``ratio`` times their standard deviation, in multiples of 2**-bits.
+
+    On such a grid the sum of 8 features has no rounding error in whatever order they are added, nor has the mean: what
+    error is left belongs to the formula. The deviations differ from token to token, because a variance of exactly 1
+    would survive the formula that loses digits.
+    """
+    rows = draw.normal(tokens, 8)
+    rows = (rows - rows.mean(dim=-1, keepdim=True)) / rows.std(dim=-1, correction=0, keepdim=True)
+    sign = 1 - 2 * draw.integers(0, 2, tokens, 1)
+    rows = (rows + ratio * sign) * draw.uniform(3.3, 4.1, tokens, 1)
+    return torch.round(rows * 2**bits) / 2**bits

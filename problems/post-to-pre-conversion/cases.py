@@ -1,0 +1,201 @@
+"""Cases of the conversion: the pre-norm function from the same checkpoint, dropout at L2 and L6, and the two answers.
+
+Gains, biases and the stream's mean are all random and away from 1 and 0: a fresh checkpoint would hide a norm that is
+exchanged, shared or applied twice.
+"""
+
+import torch
+
+from judge.authoring import Call, case, module_call, relation
+from judge.dropout import Site, compare_dropout, training_runs
+
+LABELS = {f"L{number}" for number in range(1, 9)}
+
+
+def checkpoint(draw, d_model=12, d_ff=20):
+    """The state of one block, every entry random."""
+    projections = ("q_proj", "k_proj", "v_proj", "o_proj")
+    state = {**draw.norm("norm1", d_model), **draw.norm("norm2", d_model)}
+    for name in projections:
+        state |= draw.linear(f"attention.{name}", d_model, d_model)
+    return state | draw.linear("mlp.fc1", d_ff, d_model) | draw.linear("mlp.fc2", d_model, d_ff)
+
+
+def sizes(**changes):
+    """Constructor arguments, all different."""
+    return {"d_model": 12, "num_heads": 3, "d_ff": 20, **changes}
+
+
+@case
+def the_same_checkpoint(draw):
+    "computes the pre-norm function from the post-norm block's checkpoint"
+    return module_call("EncoderBlock", sizes(), checkpoint(draw), draw.stream(2, 5, 12))
+
+
+@case
+def tokens_that_hardly_vary(draw):
+    "is right for tokens whose features differ by thousandths only"
+    x = 3 + 3e-3 * draw.normal(2, 5, 12)
+    return module_call("EncoderBlock", sizes(), checkpoint(draw), x)
+
+
+@case
+def mask_for_all(draw):
+    "lets each token attend where a mask for the whole batch allows it"
+    state, x = checkpoint(draw), draw.stream(2, 5, 12)
+    return [
+        module_call("EncoderBlock", sizes(), state, x, draw.mask(5, 5)),
+        module_call("EncoderBlock", sizes(), state, x, mask=draw.mask(1, 5)),
+    ]
+
+
+@case
+def mask_for_each(draw):
+    "follows a mask that differs between sequences and between heads"
+    state, x = checkpoint(draw), draw.transposed(draw.stream(2, 5, 12))
+    masks = [draw.mask(2, 3, 5, 5), draw.mask(2, 1, 1, 5), draw.mask(1, 3, 5, 5)]
+    return [module_call("EncoderBlock", sizes(), state, x, mask) for mask in masks]
+
+
+@case
+def token_that_sees_nothing(draw):
+    "gives a token that may attend to nothing the output projection's bias"
+    state, x = checkpoint(draw), draw.stream(2, 5, 12)
+    masks = [draw.mask(5, 5, hidden_rows=2), draw.mask(2, 3, 5, 5, hidden_rows=7)]
+    return [module_call("EncoderBlock", sizes(), state, x, mask) for mask in masks]
+
+
+@case
+def one_block_many_shapes(draw):
+    "is the same block at another batch size and length, down to one token"
+    one = Call()
+    block = one.construct("EncoderBlock", **sizes())
+    one.to(block)
+    one.load_state(block, checkpoint(draw))
+    one.eval(block)
+    x = draw.stream(2, 5, 12)
+    streams = {"first": x, "single": draw.stream(1, 1, 12), "longer": draw.stream(3, 7, 12), "again": x}
+    for name, stream in streams.items():
+        one.apply(block, stream).observe(name)
+    single_head = module_call("EncoderBlock", sizes(num_heads=1), checkpoint(draw), x)
+    narrow_heads = module_call("EncoderBlock", sizes(num_heads=12), checkpoint(draw), draw.expanded(x[0], 2))
+    return [one, single_head, narrow_heads]
+
+
+@case
+def copies_are_independent(draw):
+    "copies and restores like any module: a copy follows its own checkpoint"
+    first, second, x = checkpoint(draw), checkpoint(draw), draw.stream(2, 5, 12)
+    one = Call()
+    block = one.construct("EncoderBlock", **sizes())
+    one.to(block)
+    one.load_state(block, first)
+    one.eval(block)
+    copied = one.deepcopy(block)
+    one.load_state(copied, second)
+    restored = one.construct("EncoderBlock", **sizes())
+    one.to(restored)
+    one.load_state(restored, one.state_dict(block))
+    one.eval(restored)
+    for name, module in (("copy", copied), ("restored", restored), ("original", block)):
+        one.apply(module, x).observe(name)
+    return one
+
+
+@case
+def lower_precision(draw):
+    "gives float32 and bfloat16 results for inputs and parameters of that type"
+    state, x, mask = checkpoint(draw), draw.stream(2, 5, 12), draw.mask(5, 5)
+    return [module_call("EncoderBlock", sizes(), state, x, mask).in_dtype(d) for d in (torch.float32, torch.bfloat16)]
+
+
+@case
+def heads_that_do_not_fit(draw):
+    "refuses in its constructor a width that the heads do not divide"
+    calls = []
+    for d_model, num_heads in ((10, 3), (12, 8), (3, 4)):
+        one = Call()
+        one.construct("EncoderBlock", d_model=d_model, num_heads=num_heads, d_ff=20)
+        calls.append(one.raises(ValueError, naming=num_heads))
+    return calls
+
+
+@case
+def dropout_rests_in_evaluation(draw):
+    "drops nothing in evaluation, whatever the probability"
+    return module_call("EncoderBlock", sizes(dropout=0.5), checkpoint(draw), draw.stream(2, 5, 12))
+
+
+@case
+def training_without_dropout(draw):
+    "computes the same in training as in evaluation when dropout is 0"
+    one = Call()
+    block = one.construct("EncoderBlock", **sizes(dropout=0.0))
+    one.to(block)
+    one.load_state(block, checkpoint(draw))
+    one.train(block)
+    one.apply(block, draw.stream(2, 5, 12)).observe("training")
+    return one
+
+
+def dropout_at(draw, site, silent, p, runs):
+    """A tiny block of which only one sublayer speaks, many times in training and once in evaluation."""
+    state, x = checkpoint(draw, d_model=4, d_ff=6), draw.stream(2, 2, 4)
+    for part in ("weight", "bias"):
+        state[f"{silent}.{part}"] = torch.zeros_like(state[f"{silent}.{part}"])
+    config = {"d_model": 4, "num_heads": 2, "d_ff": 6, "dropout": p}
+    calls = [
+        training_runs("EncoderBlock", config, state, x, runs=runs),
+        module_call("EncoderBlock", config, state, x).values_only(),
+    ]
+
+    def check(observations):
+        branch = observations[1]["output"] - x
+
+        def predict(keep):  # (patterns, feature)
+            return x + keep[:, None, None, :] * branch
+
+        return compare_dropout(observations[0], p, (Site(site, {"feature": 4}),), predict)
+
+    return calls, check
+
+
+@relation
+def dropout_at_l2(draw):
+    "drops single features of the attention output, before the add, in training"
+    return dropout_at(draw, "the attention output", silent="mlp.fc2", p=0.5, runs=64)
+
+
+@relation
+def dropout_at_l6(draw):
+    "drops single features of the MLP output, before the add, in training"
+    return dropout_at(draw, "the MLP output", silent="attention.o_proj", p=0.25, runs=128)
+
+
+def answer(name, labels, wrong):
+    """The constant ``name`` and a check that it holds exactly these labels, in any order and any container."""
+    one = Call()
+    one.constant(name).observe("answer")
+
+    def check(observations):
+        given = observations[0]["answer"]
+        if not isinstance(given, (list, tuple, set, frozenset)) or not all(isinstance(part, str) for part in given):
+            return f"{name} should be a list, tuple or set of labels, each a string"
+        if set(given) - LABELS:
+            return f"{name} holds something other than the labels of the eight statements"
+        return None if set(given) == labels else f"{name} {wrong}"
+
+    return one, check
+
+
+@relation
+def moved_lines(draw):
+    "names in MOVED_LINES the statements whose place in the order changes"
+    return answer("MOVED_LINES", {"L4", "L8"}, "is not the set of statements whose place in the order changes")
+
+
+@relation
+def rewired_lines(draw):
+    "names in REWIRED_LINES the statements that stay and read another input"
+    wrong = "is not the set of statements that stay in their place and read another input"
+    return answer("REWIRED_LINES", {"L1", "L5"}, wrong)

@@ -1,0 +1,307 @@
+"""Cases of the pre-norm block: its value and gradients, masks, sizes, checkpoints, and where dropout acts."""
+
+import torch
+
+from judge.authoring import Call, case, module_call, relation
+from judge.dropout import Mistake, Site, compare_dropout, training_runs
+
+D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
+CONFIG = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF}
+
+# Dropout is judged on a block so small that all masks of a token can be listed.
+TINY = {"d_model": 4, "num_heads": 2, "d_ff": 4}
+WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
+ACTIVATED = Site("the activations after GELU", {"hidden channel": 4})
+OUTPUT = Site("the output of fc2", {"channel": 4})
+ATTENTION_MISTAKES = {  # what is dropped besides or instead of the attention weights
+    "elements of the attention output are dropped, besides its weights": ("weights", "attention_output"),
+    "elements of the residual stream are dropped": ("weights", "stream"),
+    "scores are dropped before the softmax instead of weights after it": ("scores",),
+    "elements of the heads' results are dropped instead of attention weights": ("heads",),
+}
+
+
+def block_state(draw, d_model=D_MODEL, d_ff=D_FF):
+    """A checkpoint with random gains, biases and weights."""
+    state = {**draw.norm("norm1", d_model), **draw.norm("norm2", d_model)}
+    for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+        state |= draw.linear(f"attention.{name}", d_model, d_model)
+    return {**state, **draw.linear("mlp.fc1", d_ff, d_model), **draw.linear("mlp.fc2", d_model, d_ff)}
+
+
+def silence(state, *keys):
+    """The same checkpoint with the weights and biases of these linear maps zero."""
+    return {key: tensor * 0 if key.rpartition(".")[0] in keys else tensor for key, tensor in state.items()}
+
+
+@case
+def plain_block(draw):
+    "gives the block's output and gradients for an ordinary stream without a mask"
+    return module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL))
+
+
+@case
+def mask_for_every_sequence(draw):
+    "lets each query see exactly the keys that a mask (seq_len, seq_len) allows"
+    far_down = block_state(draw)
+    # Opposite query and key biases push every score below -30; a softmax doesn't see it, a weak fill does.
+    direction = draw.normal(NUM_HEADS, D_MODEL // NUM_HEADS)
+    direction = (10 * direction / direction.norm(dim=-1, keepdim=True)).flatten()
+    far_down["attention.q_proj.bias"] = direction
+    far_down["attention.k_proj.bias"] = -direction
+    return [
+        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), draw.mask(5, 5)),
+        module_call("PreNormBlock", CONFIG, far_down, draw.stream(2, 5, D_MODEL), draw.mask(5, 5)),
+    ]
+
+
+@case
+def mask_of_four_dimensions(draw):
+    "takes a mask of its own for each sequence, each head or both, broadcast over dimensions of 1"
+    shapes = (2, 1, 1, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5)
+    return [
+        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), mask=draw.mask(*shape))
+        for shape in shapes
+    ]
+
+
+@case
+def query_that_sees_nothing(draw):
+    "gives a query that may attend to nothing a zero attention output, with finite gradients"
+    masks = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
+    return [
+        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), mask=mask) for mask in masks
+    ]
+
+
+@case
+def sizes_that_coincide(draw):
+    "reads masks by their dimensions where batch, heads and sequence length are equal"
+    one_hidden = torch.ones(3, 3, dtype=torch.bool)
+    one_hidden[torch.arange(3), draw.permutation(3)] = False  # another key for each query: no two rows are equal
+    return [
+        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(3, 3, D_MODEL), mask=mask)
+        for mask in (one_hidden, one_hidden[:, None, None, :], draw.mask(1, 3, 3, 3))
+    ]
+
+
+@case
+def smallest_sizes(draw):
+    "works with one head, with heads of width one, and for one sequence of one token"
+    sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1)
+    return [
+        module_call(
+            "PreNormBlock", {**CONFIG, "num_heads": heads}, block_state(draw), draw.stream(batch, seq_len, D_MODEL)
+        )
+        for heads, batch, seq_len in sizes
+    ]
+
+
+@case
+def tiny_values(draw):
+    "is right where the variance is as small as eps and the hidden activations are nearly zero"
+    near_zero = silence(block_state(draw), "attention.o_proj")
+    near_zero["mlp.fc1.weight"] = draw.weight(D_FF, D_MODEL, gain=0.2)
+    near_zero["mlp.fc1.bias"] = 0.1 * draw.normal(D_FF) - 2.7  # here the exact GELU and its approximations part
+    near_zero["mlp.fc2.bias"] = torch.zeros(D_MODEL, dtype=torch.float64)
+    return [
+        module_call("PreNormBlock", CONFIG, state, 1e-3 * draw.stream(2, 5, D_MODEL))
+        for state in (block_state(draw), near_zero)
+    ]
+
+
+@case
+def memory_layouts(draw):
+    "takes inputs that are not contiguous, or one sequence that is expanded to a batch"
+    streams = (
+        draw.transposed(draw.stream(2, 5, D_MODEL)),
+        draw.noncontiguous(draw.stream(2, 5, D_MODEL)),
+        draw.expanded(draw.stream(5, D_MODEL), 2),
+    )
+    return [module_call("PreNormBlock", CONFIG, block_state(draw), x) for x in streams]
+
+
+@case
+def several_calls(draw):
+    "keeps nothing from one call to the next: other lengths, batches and masks, then the first inputs again"
+    one = Call()
+    block = one.construct("PreNormBlock", d_model=24, num_heads=8, d_ff=48)
+    one.to(block)
+    one.load_state(block, block_state(draw, d_model=24, d_ff=48))
+    one.eval(block)
+    x, mask = draw.stream(3, 5, 24), draw.mask(5, 5)
+    one.apply(block, x, mask).observe("first")
+    one.apply(block, x, draw.mask(3, 1, 1, 5)).observe("other mask")
+    one.apply(block, draw.stream(2, 100, 24)).observe("2 sequences of 100 tokens")
+    one.apply(block, x, mask).observe("first again")
+    return one
+
+
+@case
+def copies_and_checkpoints(draw):
+    "can be copied, saved, and loaded with another checkpoint, each block by its own weights"
+    x = draw.stream(2, 5, D_MODEL)
+    one = Call()
+    block = one.construct("PreNormBlock", **CONFIG)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.eval(block)
+    one.apply(block, x).observe("block")
+    copy = one.deepcopy(block)
+    one.load_state(copy, block_state(draw))
+    one.apply(copy, x).observe("copy with another checkpoint")
+    one.apply(block, x).observe("block after that")
+    twin = one.construct("PreNormBlock", **CONFIG)
+    one.to(twin)
+    one.load_state(twin, one.state_dict(block))
+    one.eval(twin)
+    one.apply(twin, x).observe("new block with the saved state")
+    return one
+
+
+@case
+def nothing_to_drop(draw):
+    "drops nothing in evaluation, nor in training with probability zero, which is the default"
+    state, x = block_state(draw), draw.stream(2, 5, D_MODEL)
+    calls = [module_call("PreNormBlock", {**CONFIG, "dropout": 0.5}, state, x)]
+    for config in ({**CONFIG, "dropout": 0.0}, CONFIG):
+        one = Call()
+        block = one.construct("PreNormBlock", **config)
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+        one.apply(block, x).observe("output")
+        calls.append(one)
+    return calls
+
+
+@case
+def lower_precision(draw):
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, with and without a mask"
+    return [
+        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), mask=mask).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+        for mask in (None, draw.mask(5, 5, hidden_rows=1))
+    ]
+
+
+@case
+def refused_head_counts(draw):
+    "raises a ValueError in the constructor when num_heads does not divide d_model"
+    calls = []
+    for num_heads in (5, 24):
+        one = Call()
+        one.construct("PreNormBlock", **{**CONFIG, "num_heads": num_heads})
+        calls.append(one.raises(ValueError, naming=num_heads))
+    return calls
+
+
+@relation
+def fresh_blocks(draw):
+    "starts with finite values that differ from block to block"
+    one = Call()
+    for name in ("one", "other"):
+        block = one.construct("PreNormBlock", **CONFIG)
+        one.to(block)
+        one.state_dict(block).observe(name)
+        one.eval(block)
+        one.apply(block, draw.stream(2, 5, D_MODEL)).observe(f"output of {name}")
+
+    def check(observations):
+        given = observations[0]
+        for key, tensor in {**given["one"], **given["other"]}.items():
+            if not tensor.isfinite().all():
+                return f"{key} of a new block is not finite"
+        for name in ("one", "other"):
+            if not given[f"output of {name}"].isfinite().all():
+                return "the output of a new block is not finite"
+        matrices = [key for key, tensor in given["one"].items() if tensor.dim() == 2]
+        if all(torch.equal(given["one"][key], given["other"][key]) for key in matrices):
+            return "two new blocks have the same weight matrices"
+        return None
+
+    return one.random(), check
+
+
+def tiny_state(draw):
+    """A checkpoint for TINY whose masks can be read from the output: no weight or activation is close to zero."""
+    state = block_state(draw, d_model=4, d_ff=4)
+    state["attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
+    state["mlp.fc1.weight"] = draw.weight(4, 4, gain=0.2)
+    state["mlp.fc1.bias"] = draw.uniform(1.5, 2.5, 4)
+    return state
+
+
+def predicted(state, x, **kept):
+    """The block's output (patterns, batch, token, d_model) for the masks (patterns, ...) of some sites."""
+
+    def keep(site, *shape):
+        return kept[site].reshape(-1, *shape) if site in kept else torch.ones((), dtype=torch.float64)
+
+    def linear(key, inputs):
+        return torch.nn.functional.linear(inputs, state[f"{key}.weight"], state[f"{key}.bias"])
+
+    def norm(key, inputs):
+        return torch.nn.functional.layer_norm(inputs, (4,), state[f"{key}.weight"], state[f"{key}.bias"])
+
+    normalized = norm("norm1", x)
+    query, key, value = (
+        linear(f"attention.{name}", normalized).unflatten(-1, (2, 2)).transpose(1, 2)
+        for name in ("q_proj", "k_proj", "v_proj")
+    )
+    scores = query @ key.transpose(-2, -1) / 2**0.5 * keep("scores", 1, 2, 1, 2)  # (patterns, batch, head, query, key)
+    weights = scores.softmax(-1) * keep("weights", 1, 2, 1, 2)
+    heads = weights @ value * keep("heads", 1, 2, 1, 2)
+    attention_output = linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2))
+    x = (x + attention_output * keep("attention_output", 1, 1, 4)) * keep("stream", 1, 1, 4)
+    activated = torch.nn.functional.gelu(linear("mlp.fc1", norm("norm2", x))) * keep("activated", 1, 1, 4)
+    return x + linear("mlp.fc2", activated) * keep("output", 1, 1, 4)
+
+
+@relation
+def dropout_sites(draw):
+    "drops attention weights, activations after GELU and the output of fc2 in training, each element on its own"
+    x, state = draw.stream(2, 2, 4), tiny_state(draw)
+    attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
+    calls = [training_runs("PreNormBlock", {**TINY, "dropout": 0.5}, state, x) for state in (attention, mlp)]
+    mistakes = [
+        Mistake(
+            sentence,
+            [Site(name, {"element": 4}) for name in names],
+            lambda *kept, names=names: predicted(attention, x, **dict(zip(names, kept, strict=True))),
+        )
+        for sentence, names in ATTENTION_MISTAKES.items()
+    ]
+
+    def check(observations):
+        return compare_dropout(
+            observations[0],
+            0.5,
+            [WEIGHTS],
+            lambda weights: predicted(attention, x, weights=weights),
+            mistakes=mistakes,
+        ) or compare_dropout(
+            observations[1],
+            0.5,
+            [ACTIVATED, OUTPUT],
+            lambda activated, output: predicted(mlp, x, activated=activated, output=output),
+        )
+
+    return calls, check
+
+
+@relation
+def dropout_probability(draw):
+    "drops a quarter in training with dropout 0.25 and scales what is kept by 4/3"
+    x, state = draw.stream(2, 2, 4), tiny_state(draw)
+    runs = training_runs("PreNormBlock", {**TINY, "dropout": 0.25}, state, x, runs=128)
+
+    def check(observations):
+        return compare_dropout(
+            observations[0],
+            0.25,
+            [WEIGHTS, ACTIVATED, OUTPUT],
+            lambda weights, activated, output: predicted(state, x, weights=weights, activated=activated, output=output),
+        )
+
+    return runs, check

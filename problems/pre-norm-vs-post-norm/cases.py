@@ -1,0 +1,235 @@
+"""The cases of pre-norm against post-norm: both blocks, and both stacks that repeat one block.
+
+The post-norm block's attention reads the stream itself, so its streams are drawn with a smaller spread: scores in the
+tens would make every softmax one-hot and hide a wrong scale.
+"""
+
+import torch
+
+from judge.authoring import Call, call, case, relation, same, stream
+
+PRE_BLOCK = "pre_norm_transformer_block_forward"
+POST_BLOCK = "post_norm_transformer_block_forward"
+PRE_STACK = "stack_pre_norm_blocks"
+POST_STACK = "stack_post_norm_blocks"
+
+HEADS, D_MODEL, D_FF = 3, 12, 20
+
+
+@case
+def pre_norm_block(draw):
+    """computes the pre-norm block, with an exact GELU where preactivations are negative too"""
+    ordinary = call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, *parameters(draw).values())
+    params = parameters(draw)
+    params.update(ffn_weight1=0.3 * params["ffn_weight1"], ffn_bias1=params["ffn_bias1"] - 2)
+    return [ordinary, call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, **params)]
+
+
+@case
+def post_norm_block(draw):
+    """computes the post-norm block, on a stream with large entries too"""
+    ordinary = call(POST_BLOCK, mild_stream(draw), HEADS, *parameters(draw).values())
+    peaks = 60 * torch.eye(4, dtype=torch.float64).repeat(1, HEADS)  # (4, D_MODEL): scores of 1800, each token's own
+    return [ordinary, call(POST_BLOCK, draw.normal(2, 4, D_MODEL) + peaks, HEADS, **parameters(draw))]
+
+
+@case
+def masks(draw):
+    """lets a query see exactly the keys that its mask allows"""
+    shapes = [(5, 5), (1, 5), (2, 1, 1, 5), (2, 3, 5, 5)]
+    calls = []
+    for shape in shapes:
+        options = {**parameters(draw), "mask": draw.mask(*shape)}
+        calls.append(call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, **options))
+        calls.append(call(POST_BLOCK, mild_stream(draw), HEADS, **options))
+    return calls
+
+
+@case
+def fully_masked_rows(draw):
+    """gives zero attention where nothing may be seen, with finite gradients"""
+    hidden = [
+        draw.mask(5, 5, hidden_rows=2),
+        draw.mask(2, 3, 5, 5, hidden_rows=11),
+        draw.mask(2, 1, 5, 1, hidden_rows=4),
+    ]
+    calls = []
+    for mask in hidden:
+        calls.append(call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, **parameters(draw), mask=mask))
+        calls.append(call(POST_BLOCK, mild_stream(draw), HEADS, **parameters(draw), mask=mask))
+    return calls
+
+
+@case
+def custom_eps(draw):
+    """uses the given eps in both norms"""
+    return [
+        call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, *parameters(draw).values(), None, 0.37),
+        call(POST_BLOCK, mild_stream(draw), HEADS, **parameters(draw), eps=0.37),
+    ]
+
+
+@case
+def tiny_inputs(draw):
+    """is right where what a norm gets varies as little as eps"""
+    tiny = 1e-3
+    for_pre = parameters(draw)
+    for_pre.update(weight_o=tiny * for_pre["weight_o"], bias_o=tiny * for_pre["bias_o"])
+    for_post = parameters(draw)
+    for name in ("bias_o", "gamma1", "beta1", "ffn_weight2", "ffn_bias2"):
+        for_post[name] = tiny * for_post[name]
+    return [
+        call(PRE_BLOCK, tiny * draw.stream(2, 5, D_MODEL), HEADS, **for_pre),
+        call(POST_BLOCK, tiny * draw.stream(2, 5, D_MODEL), HEADS, **for_post),
+    ]
+
+
+@case
+def coinciding_sizes(draw):
+    """is right where sizes are equal, or one"""
+    causal = torch.ones(3, 3, dtype=torch.bool).tril()
+    calls = []
+    for block in (PRE_BLOCK, POST_BLOCK):
+        x = mild_stream(draw, 3, 3, 9)
+        calls.append(call(block, x, 3, **parameters(draw, 9, 9), mask=causal))
+        calls.append(call(block, x, 3, **parameters(draw, 9, 9), mask=draw.mask(3, 1, 1, 3)))
+        calls.append(call(block, mild_stream(draw, 1, 1, 8), 1, **parameters(draw, 8, 6)))
+        calls.append(call(block, mild_stream(draw, 2, 3, 7), 7, **parameters(draw, 7, 5)))
+    return calls
+
+
+@case
+def strided_inputs(draw):
+    """takes tensors that are not contiguous, are expanded, or are passed twice"""
+    calls = []
+    for block in (PRE_BLOCK, POST_BLOCK):
+        params = parameters(draw)
+        params.update(gamma2=params["gamma1"], beta2=params["beta1"])
+        params["ffn_weight1"] = draw.transposed(params["ffn_weight1"])
+        calls.append(call(block, draw.transposed(mild_stream(draw)), HEADS, **params))
+        calls.append(call(block, draw.noncontiguous(mild_stream(draw)), HEADS, **params))
+        calls.append(call(block, draw.expanded(mild_stream(draw, 5, D_MODEL), 2), HEADS, **params))
+    return calls
+
+
+@case
+def pre_norm_stack(draw):
+    """stacks pre-norm blocks, 1 to 3 deep"""
+    return [call(PRE_STACK, draw.stream(2, 5, D_MODEL), HEADS, parameters(draw), depth) for depth in (1, 2, 3)]
+
+
+@case
+def post_norm_stack(draw):
+    """stacks post-norm blocks, 1 to 3 deep"""
+    return [call(POST_STACK, mild_stream(draw), HEADS, parameters(draw), depth) for depth in (1, 2, 3)]
+
+
+@case
+def mask_and_eps_in_a_stack(draw):
+    """hands the mask and eps in block_params to every block"""
+    calls = []
+    for stack, x in ((PRE_STACK, draw.stream(2, 5, D_MODEL)), (POST_STACK, mild_stream(draw))):
+        calls.append(call(stack, x, HEADS, {**parameters(draw), "mask": draw.mask(2, 1, 1, 5), "eps": 0.37}, 2))
+        calls.append(call(stack, x, HEADS, {**parameters(draw), "mask": draw.mask(5, 5, hidden_rows=1)}, 3))
+        calls.append(call(stack, x, HEADS, {"mask": None, "eps": 0.37, **parameters(draw)}, num_blocks=2))
+    return calls
+
+
+@case
+def no_blocks(draw):
+    """gives the stream as it came in where there are 0 blocks"""
+    return [call(stack, draw.stream(2, 5, D_MODEL), HEADS, parameters(draw), 0) for stack in (PRE_STACK, POST_STACK)]
+
+
+@case
+def negative_depth(draw):
+    """refuses a negative number of blocks with a ValueError"""
+    x = draw.stream(2, 5, D_MODEL)
+    return [
+        call(stack, x, HEADS, parameters(draw), -2).raises(ValueError, naming=-2) for stack in (PRE_STACK, POST_STACK)
+    ]
+
+
+@case
+def indivisible_width(draw):
+    """refuses a width that the heads do not divide with a ValueError"""
+    x = draw.stream(2, 4, D_MODEL)
+    blocks = [call(block, x, 5, **parameters(draw)) for block in (PRE_BLOCK, POST_BLOCK)]
+    stacks = [call(stack, x, 5, parameters(draw), 2) for stack in (PRE_STACK, POST_STACK)]
+    return [one.raises(ValueError, naming=5) for one in (*blocks, *stacks)]
+
+
+@case
+def narrow_dtypes(draw):
+    """keeps float32 and bfloat16 as they are"""
+    calls = []
+    for dtype in (torch.float32, torch.bfloat16):
+        x = draw.normal(2, 5, D_MODEL)
+        params = {name: 0.6 * value for name, value in parameters(draw).items()}
+        for block in (PRE_BLOCK, POST_BLOCK):
+            calls.append(call(block, x, HEADS, **params, mask=draw.mask(5, 5)).in_dtype(dtype))
+        for stack in (PRE_STACK, POST_STACK):
+            calls.append(call(stack, x, HEADS, params, 2).in_dtype(dtype))
+    return calls
+
+
+@relation
+def a_stack_repeats_the_block(draw):
+    """gives for a stack of n blocks what its own block gives n times in a row"""
+    calls = []
+    for block, stack in ((PRE_BLOCK, PRE_STACK), (POST_BLOCK, POST_STACK)):
+        x, params = mild_stream(draw), parameters(draw)
+        one = Call()
+        once = one.function(block, x, HEADS, **params).observe("one block")
+        one.function(block, once, HEADS, **params).observe("two blocks")
+        one.function(stack, x, HEADS, params, 1).observe("a stack of one")
+        one.function(stack, x, HEADS, params, 2).observe("a stack of two")
+        calls.append(one)
+
+    def check(observations):
+        for name, observed in zip((PRE_STACK, POST_STACK), observations, strict=True):
+            for count in ("one", "two"):
+                blocks = observed["one block" if count == "one" else "two blocks"]
+                if not same(observed[f"a stack of {count}"], blocks):
+                    return f"{name} with {count} block{'s' * (count == 'two')} differs from the block called in a row"
+        return None
+
+    return calls, check
+
+
+@stream
+def stream_by_depth(draw):
+    """shows the residual stream after each block of the two stacks"""
+    x = draw.normal(2, 6, 16)
+    params = parameters_with_plain_norms(draw, 16, 32)
+    return {
+        label: [call(stack, x, 4, params, depth).values_only() for depth in range(17)]
+        for label, stack in (("pre-norm", PRE_STACK), ("post-norm", POST_STACK))
+    }
+
+
+def mild_stream(draw, *shape):
+    """A stream with mean 1.5 and spread 1: not centred, and attention scores of a few units."""
+    return draw.stream(*(shape or (2, 5, D_MODEL))) / 2
+
+
+def parameters(draw, d_model=D_MODEL, d_ff=D_FF):
+    """The block's arguments after num_heads, in their order."""
+    return {
+        "weight_o": draw.weight(d_model, d_model),
+        "bias_o": draw.bias(d_model),
+        "ffn_weight1": draw.weight(d_ff, d_model),
+        "ffn_bias1": draw.bias(d_ff),
+        "ffn_weight2": draw.weight(d_model, d_ff),
+        "ffn_bias2": draw.bias(d_model),
+        "gamma1": draw.gain(d_model),
+        "beta1": draw.bias(d_model),
+        "gamma2": draw.gain(d_model),
+        "beta2": draw.bias(d_model),
+    }
+
+
+def parameters_with_plain_norms(draw, d_model, d_ff):
+    """The same with gains 1 and betas 0: what a norm gives has a root mean square of 1."""
+    plain = {"gamma": torch.ones(d_model, dtype=torch.float64), "beta": torch.zeros(d_model, dtype=torch.float64)}
+    return {name: plain.get(name[:-1], value) for name, value in parameters(draw, d_model, d_ff).items()}

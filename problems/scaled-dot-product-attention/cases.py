@@ -1,0 +1,186 @@
+"""Cases of scaled-dot-product-attention: moderate scores show the scale, masks of every shape, and the extremes."""
+
+import torch
+
+from judge.authoring import call, case
+
+ATTENTION = "scaled_dot_product_attention"
+
+
+@case
+def ordinary_heads(draw):
+    "is right for a batch of heads without a mask"
+    return call(ATTENTION, *_tokens(draw, 2, 3))
+
+
+@case
+def arguments_by_name(draw):
+    "takes its arguments by position or by name, in any order"
+    query, key, value = _tokens(draw, 2, 3)
+    mask = draw.mask(5, 7)
+    return [
+        call(ATTENTION, query, key, value, mask, 0.2),
+        call(ATTENTION, scale=0.2, mask=mask, value=value, query=query, key=key),
+    ]
+
+
+@case
+def no_leading_axes(draw):
+    "works for one head of one sequence, without leading axes"
+    return [
+        call(ATTENTION, *_tokens(draw)),
+        call(ATTENTION, *_tokens(draw), mask=draw.mask(5, 7)),
+    ]
+
+
+@case
+def other_leading_axes(draw):
+    "works for one leading axis and for three"
+    return [
+        call(ATTENTION, *_tokens(draw, 2), mask=draw.mask(2, 5, 7)),
+        call(ATTENTION, *_tokens(draw, 2, 1, 3), mask=draw.mask(2, 1, 1, 5, 7)),
+    ]
+
+
+@case
+def padding_mask(draw):
+    "leaves out the padding of each sequence of a batch"
+    mask = torch.arange(7) < torch.tensor([[3], [6]])
+    return call(ATTENTION, *_tokens(draw, 2, 3), mask=mask[:, None, None, :])
+
+
+@case
+def mask_shapes(draw):
+    "accepts every mask that broadcasts to the scores"
+    tokens = _tokens(draw, 2, 3)
+    shapes = ((7,), (5, 7), (3, 5, 7), (3, 1, 7), (2, 1, 5, 7), (2, 3, 5, 7))
+    masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(1, 1, dtype=torch.bool)]
+    return [call(ATTENTION, *tokens, mask=mask) for mask in masks]
+
+
+@case
+def fully_masked_rows(draw):
+    "gives zeros and finite gradients to queries that see no key"
+    padding = torch.arange(7) < torch.tensor([[0], [4]])
+    all_or_nothing = draw.permutation(5)[:, None] < 3  # (5, 1)
+    return [
+        call(ATTENTION, *_tokens(draw, 2, 3), mask=draw.mask(2, 3, 5, 7, hidden_rows=6)),
+        call(ATTENTION, *_tokens(draw, 2, 3), mask=draw.mask(5, 7, hidden_rows=2)),
+        call(ATTENTION, *_tokens(draw, 2, 3), mask=padding[:, None, None, :]),
+        call(ATTENTION, *_tokens(draw, 2, 3), mask=all_or_nothing),
+    ]
+
+
+@case
+def huge_masked_tokens(draw):
+    "is untouched by keys and values of 1e30 behind the mask"
+    query, key, value = _tokens(draw, 2, 3)
+    visible = torch.arange(7) < torch.tensor([[4], [6]])
+    behind = ~visible[:, None, :, None]  # (2, 1, 7, 1)
+    key = torch.where(behind, 1e30 * torch.sign(key), key)
+    value = torch.where(behind, 1e30 * torch.sign(value), value)
+    return call(ATTENTION, query, key, value, mask=visible[:, None, None, :])
+
+
+@case
+def large_scores(draw):
+    "is right, not only finite, for scores of ten thousand"
+    query, key, value = _exact_tokens(draw)
+    query[..., 0] = 1249.5 * _signs(draw)
+    key[..., 0] = 32.0
+    far_apart = [torch.round(45 * draw.normal(tokens, 16)) for tokens in (5, 7)]
+    return [
+        call(ATTENTION, query, key, value),
+        call(ATTENTION, *far_apart, value),
+    ]
+
+
+@case
+def loud_masked_keys(draw):
+    "is right where masked keys have scores far above the visible ones"
+    query, key, value = _exact_tokens(draw)
+    query[..., 0] = 1249.5 * _signs(draw)
+    visible = draw.mask(1, 7)
+    key[..., 0] = torch.where(visible[0], 32.0, -32.0)
+    return call(ATTENTION, query, key, value, mask=visible)
+
+
+@case
+def given_scale(draw):
+    "multiplies the scores by the scale it is given, and by nothing else"
+    query, key, value = _tokens(draw, 2, 3)
+    return [
+        call(ATTENTION, query, key, value, scale=0.15),
+        call(ATTENTION, query / 4, key, value, scale=1),
+    ]
+
+
+@case
+def zero_scale(draw):
+    "spreads the weight evenly over the visible keys when scale is 0.0"
+    return [
+        call(ATTENTION, *_tokens(draw, 2, 3), scale=0.0),
+        call(ATTENTION, *_tokens(draw, 2, 3), mask=draw.mask(2, 1, 5, 7), scale=0.0),
+    ]
+
+
+@case
+def single_tokens(draw):
+    "works for one query, one key and one feature"
+    query, key, value = _tokens(draw, 2, 3)
+    return [
+        call(ATTENTION, query[..., :1, :], key, value, mask=draw.mask(2, 1, 1, 7)),
+        call(ATTENTION, query, key[..., :1, :], value[..., :1, :]),
+        call(ATTENTION, draw.normal(2, 5, 1), draw.normal(2, 7, 1), draw.stream(2, 7, 1)),
+    ]
+
+
+@case
+def equal_sizes(draw):
+    "is right where batch, heads, queries and keys have one size"
+    stream = draw.stream(4, 4, 4, 8) / 4
+    query, key, value = (draw.normal(4, 4, 4, width) for width in (8, 8, 6))
+    return [
+        call(ATTENTION, stream, stream, stream),
+        call(ATTENTION, query, key, value, mask=draw.mask(4, 4)),
+        call(ATTENTION, query, key, value, mask=draw.mask(4, 4, 4)),
+    ]
+
+
+@case
+def views(draw):
+    "accepts inputs and masks that are views with any strides"
+    query, key, value = _tokens(draw, 2, 3)
+    shared_key = draw.normal(3, 7, 11).expand(2, 3, 7, 11)
+    shared_value = draw.normal(7, 13).expand(2, 3, 7, 13)
+    mask = draw.transposed(draw.mask(5, 7)).expand(2, 3, 5, 7)
+    return [
+        call(ATTENTION, draw.noncontiguous(query), draw.transposed(key), draw.noncontiguous(value), mask=mask),
+        call(ATTENTION, query.transpose(1, 2).contiguous().transpose(1, 2), shared_key, shared_value),
+    ]
+
+
+@case
+def lower_precision(draw):
+    "gives results in float32 and bfloat16 for inputs of these dtypes"
+    mask = draw.mask(2, 1, 5, 7, hidden_rows=2)
+    tokens = _tokens(draw, 2, 3)
+    return [call(ATTENTION, *tokens, mask=mask).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)]
+
+
+def _tokens(draw, *leading):
+    """Query (..., 5, 11), key (..., 7, 11), value (..., 7, 13); scores of size one, far from a saturated softmax."""
+    return draw.normal(*leading, 5, 11), draw.normal(*leading, 7, 11), draw.normal(*leading, 7, 13)
+
+
+def _exact_tokens(draw):
+    """Query (5, 16), key (7, 16), value (7, 3) in multiples of 1/8: even huge scores among them are exact in float32.
+
+    So a program that computes in float32 inside has no excuse and no disadvantage.
+    """
+    return tuple(torch.round(8 * draw.normal(tokens, width)) / 8 for tokens, width in ((5, 16), (7, 16), (7, 3)))
+
+
+def _signs(draw):
+    """Signs for five queries, both among them."""
+    return torch.tensor([1.0, -1.0, 1.0, -1.0, -1.0], dtype=torch.float64)[draw.permutation(5)]

@@ -1,0 +1,144 @@
+"""Reports of the kinds that students meet, built by hand: what the writers' golden files are written from."""
+
+from __future__ import annotations
+
+from judge.models import (
+    CaseResult,
+    CaseStatus,
+    ClosedUse,
+    Diagnosis,
+    Environment,
+    Finding,
+    Report,
+    Resemblance,
+    StreamCurve,
+    Verdict,
+)
+
+ENVIRONMENT = Environment(
+    python="3.11.7", torch="2.13.0", platform="Linux-6.1-x86_64", isolation="process (forked)", judge="0.1.0"
+)
+SENTENCES = {
+    "plain": "normalizes each row to mean 0 and variance 1",
+    "tiny_inputs": "is right where the variance is as small as eps",
+    "shifted_rows": "stays accurate where the mean is large against the spread",
+    "no_leading_dimensions": "takes a single row without leading dimensions",
+    "strided_input": "gives the same for a non-contiguous input",
+    "other_eps": "uses the eps that it is given",
+}
+
+
+def case(name: str, status: CaseStatus = "passed", **fields: object) -> CaseResult:
+    values = {"sentence": SENTENCES[name], "seconds": 0.0021, "inputs": "layer_norm_forward(x (2, 5, 7), gamma (7,))"}
+    return CaseResult.model_validate({"name": name, "status": status, **values, **fields})
+
+
+def report(verdict: Verdict, cases: tuple[CaseResult, ...] = (), **fields: object) -> Report:
+    values = {
+        "problem": "layer-norm",
+        "title": "Layer normalization",
+        "file": "submissions/layer-norm.py",
+        "source_sha256": "9f" * 32,
+        "points": 10 if verdict == "accepted" else 0,
+        "max_points": 10,
+        "seed": 2894731,
+        "environment": ENVIRONMENT,
+        "seconds": 1.234,
+        "import_seconds": 0.01,
+        "peak_mib": 241.5,
+    }
+    return Report.model_validate({"verdict": verdict, "cases": cases, **values, **fields})
+
+
+def accepted_with_stream() -> Report:
+    depths = tuple(range(17))
+    curves = (
+        StreamCurve(
+            label="pre-norm", depths=depths, norms=tuple(0.98 * (1 + depth) ** 0.9 for depth in depths),
+            reference=tuple(0.98 * (1 + depth) ** 0.9 for depth in depths),
+            sentence="grows like depth^0.9, as the reference does: nothing on the residual path is normalized",
+        ),
+        StreamCurve(
+            label="post-norm", depths=depths, norms=(0.98, *(1.0,) * 16), reference=(0.98, *(1.0,) * 16),
+            sentence="stays at 1.0, as the reference does: a post-norm block ends in a norm",
+        ),
+    )  # fmt: skip
+    remarks = ("your code computes in float32 inside; float64 inputs lose precision",)
+    return report(
+        "accepted", tuple(case(name) for name in SENTENCES), problem="pre-norm-vs-post-norm", title="Pre or post",
+        file="submissions/pre_norm_vs_post_norm.py", points=30, max_points=30, stream=curves, remarks=remarks,
+    )  # fmt: skip
+
+
+def wrong_answer_with_diagnosis() -> Report:
+    findings = (
+        Finding(facet="value", subject="output", message="differs by 0.29 of its norm, first at token 3", error=0.29),
+        Finding(facet="gradient", subject="gradient of x", message="differs by 3.1 of its norm", error=3.1),
+    )  # fmt: skip
+    diagnosis = Diagnosis(
+        strength="exactly",
+        mutants=(
+            Resemblance(
+                mutant="eps_outside_the_root",
+                what="adds eps outside the square root",
+                idea="eps keeps the variance away from zero, so it belongs under the root",
+            ),
+        ),
+    )
+    printed = ("variance 1.1e-06", "\x1b[31mroot [bold]0.001\x1b[0m")
+    cases = (
+        case("plain"),
+        case("tiny_inputs", "wrong answer", findings=findings, printed=printed),
+        case("shifted_rows"),
+        case("no_leading_dimensions"),
+        case("strided_input"),
+        case("other_eps", "wrong answer", findings=findings[:1]),
+    )  # fmt: skip
+    return report("wrong answer", cases, diagnosis=diagnosis, file="my answers/layer norm.py")
+
+
+def runtime_error() -> Report:
+    finding = Finding(
+        facet="error", subject="layer_norm_forward", line=14,
+        message="RuntimeError: the size of tensor a (7) must match the size of tensor b (5) at dimension 2",
+    )  # fmt: skip
+    frames = ("line 22, in layer_norm_forward", "    return scale(x)", "line 14, in scale", "    return x * gamma.T")
+    cases = (
+        case("plain", "runtime error", findings=(finding,), traceback=frames),
+        *(case(name, "not reached", seconds=None) for name in list(SENTENCES)[1:]),
+    )  # fmt: skip
+    return report("runtime error", cases)
+
+
+def time_limit() -> Report:
+    finding = Finding(facet="time", subject="layer_norm_forward", message="gave no answer within 5 s")
+    cases = (
+        case("plain"),
+        case("tiny_inputs", "time limit", findings=(finding,), printed=tuple(f"step {n}" for n in range(20))),
+        case("shifted_rows", "time limit", findings=(finding,)),
+        *(case(name, "not reached", seconds=None) for name in list(SENTENCES)[3:]),
+    )
+    return report("time limit", cases, seconds=11.5)
+
+
+def invalid_submission() -> Report:
+    return report(
+        "invalid submission", source_sha256=None, message="this is no Python: '(' was never closed", line=9, column=18,
+        line_text="    mean = x.mean(dim=-1, keepdim=True", environment=None, seed=None, peak_mib=None, seconds=0.004,
+    )  # fmt: skip
+
+
+def closed_function_used() -> Report:
+    closed = (ClosedUse(name="torch.nn.functional.layer_norm", line=8), ClosedUse(name="torch.layer_norm"))
+    cases = tuple(case(name) for name in SENTENCES)
+    return report("closed function used", cases, closed=closed)
+
+
+SAMPLES = {
+    "accepted_with_stream": accepted_with_stream(),
+    "wrong_answer_with_diagnosis": wrong_answer_with_diagnosis(),
+    "runtime_error": runtime_error(),
+    "time_limit": time_limit(),
+    "invalid_submission": invalid_submission(),
+    "closed_function_used": closed_function_used(),
+}

@@ -1,0 +1,379 @@
+"""The commands: what they print, where, and with which exit code. The judging itself is faked here."""
+
+import contextlib
+import json
+import re
+import sqlite3
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+import typer
+from sample_reports import SAMPLES, case, report
+
+import cli
+import judge
+from judge.errors import JudgeError, ProblemError, UsageError
+from judge.models import Problem
+from judge.processes import launch, supervision
+from judge.progress import Progress
+
+
+def problem(folder: Path, name: str, *prerequisites: str) -> Problem:
+    return Problem(
+        id=name, folder=folder, title=f"The {name}", track=1, unit="3.3", difficulty="easy", entry_points=(),
+        prerequisites=prerequisites, closed=("torch.layer_norm",),
+        statement=f"# The {name}\n\nWrite **it**.\n", hints=("look *close*", "at the root", "put eps under it"),
+    )  # fmt: skip
+
+
+class FakeEngine:
+    """Remembers how it was used."""
+
+    def __init__(self, isolation: str = "auto"):
+        self.isolation, self.open = isolation, False
+
+    def __enter__(self) -> "FakeEngine":
+        self.open = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.open = False
+
+
+class Judge:
+    """Runs commands in a folder of their own; ``report`` is what every submit gives, ``asked`` how it was asked for."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        self.folder, self.report, self.asked, self._capsys = folder, SAMPLES["wrong_answer_with_diagnosis"], {}, capsys
+
+    def __call__(self, *arguments: object) -> SimpleNamespace:
+        with pytest.raises(SystemExit) as left:
+            cli.app(args=[str(argument) for argument in arguments], prog_name="judge")
+        out, err = self._capsys.readouterr()
+        return SimpleNamespace(code=left.value.code, out=out, err=err)
+
+    def submit(self, problem: Problem, path: Path, engine: FakeEngine, **how: object):
+        assert engine.open
+        self.asked = {"path": path, "engine": engine, **how}
+        how["station"]("running your code")
+        if isinstance(self.report, BaseException):
+            raise self.report
+        return self.report
+
+    def attempts(self) -> list[tuple]:
+        with contextlib.closing(sqlite3.connect(self.folder / "submissions" / "attempts.db")) as database:
+            return database.execute("SELECT problem, verdict, practice, file FROM attempts").fetchall()
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    run = Judge(tmp_path, capsys)
+    problems = [problem(tmp_path, "layer-norm"), problem(tmp_path, "rms-norm", "layer-norm")]
+    (tmp_path / "stub.py").write_text("def layer_norm_forward(x): ...\n")
+    (tmp_path / "answer.py").write_text("x = 1\n")
+
+    def find_problem(text: str) -> Problem:
+        found = [one for one in problems if one.id == text]
+        if not found:
+            raise UsageError(f"there is no problem {text!r}; did you mean layer-norm?")
+        return found[0]
+
+    def case_script(problem: Problem, engine: FakeEngine, case: str, seed: int) -> str:
+        return f"# {problem.id} {case} {seed} {engine.open}\n"
+
+    proofs = [SimpleNamespace(ok=True, name="layer-norm"), SimpleNamespace(ok=False, name="rms-norm")]
+    fakes = {
+        "catalog": {"PROBLEMS": tmp_path, "load_problems": lambda: problems, "find_problem": find_problem},
+        "pipeline": {"submit": run.submit, "case_script": case_script},
+        "verify": {
+            "verify": lambda problems, engine, progress: proofs[: len(problems)],
+            "render": lambda proof: f"{proof.name}: {'proven' if proof.ok else 'case plain does not kill x'}",
+        },
+    }
+    for name, content in fakes.items():
+        module = ModuleType(f"judge.{name}")
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, f"judge.{name}", module)
+        monkeypatch.setattr(judge, name, module, raising=False)
+    monkeypatch.setattr(supervision, "Engine", FakeEngine)
+
+    def leave(code: int, output: object) -> None:
+        cli._say(output)
+        raise typer.Exit(code)
+
+    monkeypatch.setattr(cli, "_leave", leave)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    return run
+
+
+def test_the_version_is_told(run):
+    assert run("--version").out == f"judge {judge.__version__}\n"
+
+
+def test_judge_alone_says_how_far_you_are_and_what_to_type(run):
+    shown = run()
+    assert shown.code == 0
+    assert "0 of 20 points" in shown.out
+    assert "judge start layer-norm" in shown.out
+    run("start", "layer-norm")
+    assert "judge submit layer-norm" in run().out
+    run.report = report("accepted", (case("plain"),))
+    run("submit", "layer-norm")
+    assert "10 of 20 points" in run().out
+    assert "judge start rms-norm" in run().out
+
+
+def test_judge_alone_is_content_when_everything_is_solved(run):
+    for name in ("layer-norm", "rms-norm"):
+        run.report = report("accepted", problem=name)
+        run("submit", name, "answer.py")
+    assert "every problem is solved" in run().out
+
+
+def test_the_list_marks_what_is_solved_and_what_was_tried(run):
+    run("submit", "layer-norm", "answer.py")
+    shown = run("list")
+    assert re.search(r"^\[-\]  layer-norm +The layer-norm +easy +10$", shown.out, re.MULTILINE)
+    assert re.search(r"^\[ \]  rms-norm ", shown.out, re.MULTILINE)
+    run.report = report("accepted")
+    run("submit", "layer-norm", "answer.py")
+    assert "[x]  layer-norm" in run("list").out
+    assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_a_statement_is_rendered_without_its_hints(run):
+    shown = run("show", "layer-norm")
+    assert "Write it." in shown.out
+    assert "torch.layer_norm" in shown.out
+    assert "look close" not in shown.out
+    assert "\x1b" not in shown.out
+
+
+def test_an_unknown_problem_is_a_usage_error_on_one_line(run):
+    for command in ("show", "start", "hint", "submit", "verify"):
+        shown = run(command, "layer-nrom")
+        assert (shown.code, shown.out) == (2, "")
+        assert shown.err == "judge: there is no problem 'layer-nrom'; did you mean layer-norm?\n"
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "Layer-Norm", " LAYER_NORM"])
+def test_a_problem_is_known_in_other_spellings(run, name):
+    assert "The layer-norm" in run("show", name).out
+    assert run("verify", name).code == 0
+
+
+def test_start_writes_the_stub_and_never_loses_a_file(run):
+    assert "submissions/layer-norm.py is yours" in run("start", "layer-norm").out.replace("\\", "/")
+    path = run.folder / "submissions" / "layer-norm.py"
+    path.write_text("mine")
+    again = run("start", "layer-norm")
+    assert again.code == 2
+    assert "stays as it is" in again.err
+    assert path.read_text() == "mine"
+    forced = run("start", "layer-norm", "--force")
+    assert "kept as submissions/layer-norm.1.py" in forced.out.replace("\\", "/")
+    assert path.with_name("layer-norm.1.py").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("accepted_with_stream", 0),
+        ("wrong_answer_with_diagnosis", 1),
+        ("time_limit", 1),
+        ("closed_function_used", 1),
+        ("invalid_submission", 2),
+    ],
+)
+def test_the_exit_code_is_the_reports(run, name, code):
+    run.report = SAMPLES[name]
+    shown = run("submit", "layer-norm", "answer.py")
+    assert shown.code == code
+    assert shown.out.splitlines()[0][2:].startswith(SAMPLES[name].verdict)
+    assert shown.err == ""
+    assert not run.asked["engine"].open
+
+
+def test_a_submit_passes_on_what_it_was_told(run):
+    run("submit", "layer-norm", "answer.py", "--seed", 5, "--case", "plain", "--case", "tiny", "--isolation", "process")
+    assert run.asked["path"] == Path("answer.py")
+    assert run.asked["engine"].isolation == "process"
+    assert (run.asked["seed"], list(run.asked["cases"])) == (5, ["plain", "tiny"])
+    run("submit", "layer-norm", "answer.py")
+    assert run.asked["engine"].isolation == "auto"
+    assert (run.asked["seed"], list(run.asked["cases"])) == (None, [])
+
+
+def test_a_submit_without_a_file_says_how_to_begin(run):
+    shown = run("submit", "layer-norm")
+    assert shown.code == 2
+    assert "judge start layer-norm" in shown.err
+
+
+def test_json_is_the_report_alone(run):
+    shown = run("submit", "layer-norm", "answer.py", "--json")
+    assert json.loads(shown.out)["verdict"] == "wrong answer"
+    assert shown.err == ""
+
+
+def test_verbose_shows_every_case(run):
+    assert "strided_input" not in run("submit", "layer-norm", "answer.py").out
+    assert "strided_input" in run("submit", "layer-norm", "answer.py", "--verbose").out
+
+
+def test_an_accepted_submission_is_led_to_the_next_problem(run):
+    run.report = report("accepted", (case("plain"),))
+    assert "judge show rms-norm" in run("submit", "layer-norm", "answer.py").out
+
+
+def test_attempts_are_remembered_and_practice_as_practice(run):
+    run("submit", "layer-norm", "answer.py")
+    run.report = report("passed these cases", (case("plain"),), practice=True)
+    run("submit", "layer-norm", "answer.py", "--case", "plain")
+    run("submit", "layer-norm", "answer.py", "--no-record")
+    assert [(verdict, practice) for _, verdict, practice, _ in run.attempts()] == [
+        ("wrong answer", 0),
+        ("passed these cases", 1),
+    ]
+
+
+def test_without_a_record_no_folder_is_made(run):
+    run("submit", "layer-norm", "answer.py", "--no-record")
+    assert not (run.folder / "submissions").exists()
+
+
+def test_a_fault_of_the_judge_is_no_attempt(run):
+    run.report = report("judge error", message="the oracle worker has ended")
+    shown = run("submit", "layer-norm", "answer.py")
+    assert shown.code == 3
+    assert "the oracle worker has ended" in shown.out
+    assert not (run.folder / "submissions").exists()
+
+
+def test_a_record_that_can_not_be_written_costs_a_warning_only(run):
+    (run.folder / "submissions" / "attempts.db").mkdir(parents=True)
+    shown = run("submit", "layer-norm", "answer.py")
+    assert shown.code == 1
+    assert "wrong answer" in shown.out
+    assert "this attempt is not remembered" in shown.err
+    for command, code in (("list", 0), ("hint layer-norm", 0), ("status", 2), ("doctor", 0)):
+        shown = run(*command.split())
+        assert shown.code == code, command
+        assert "Traceback" not in shown.err
+
+
+def test_a_damaged_record_is_set_aside_with_a_word(run):
+    (run.folder / "submissions").mkdir()
+    (run.folder / "submissions" / "attempts.db").write_bytes(b"no database" * 200)
+    shown = run("submit", "layer-norm", "answer.py")
+    assert shown.code == 1
+    assert shown.err.count("was damaged") == 1
+    assert len(run.attempts()) == 1
+
+
+def test_a_case_is_saved_as_a_script(run):
+    shown = run("submit", "layer-norm", "--case", "plain", "--seed", 7, "--save", "plain.py")
+    assert (shown.code, shown.out) == (0, "plain.py holds the inputs and calls of case plain, drawn with seed 7\n")
+    assert (run.folder / "plain.py").read_text() == "# layer-norm plain 7 True\n"
+    assert run("submit", "layer-norm", "--case", "plain", "--save", "plain.py").code == 2
+    assert run("submit", "layer-norm", "--save", "other.py").code == 2
+    assert run.asked == {}
+
+
+def test_hints_come_one_at_a_time_and_all_of_them_after_the_last(run):
+    shown = [run("hint", "layer-norm").out for _ in range(4)]
+    assert ["look close" in text for text in shown] == [True, False, False, True]
+    assert ["put eps under it" in text for text in shown] == [False, False, True, True]
+    assert "judge show layer-norm" in shown[3]
+
+
+def test_the_last_hint_says_what_the_last_attempt_was_like(run):
+    run("submit", "layer-norm", "answer.py")
+    shown = [run("hint", "layer-norm").out for _ in range(3)]
+    assert ["belongs under the root" in text for text in shown] == [False, False, True]
+
+
+def test_the_status_counts_attempts(run):
+    assert "nothing was tried yet" in run("status").out
+    run("submit", "layer-norm", "answer.py")
+    run("submit", "layer-norm", "answer.py")
+    assert re.search(r"^\[-\]  layer-norm +2 +0/10  wrong answer, 20", run("status").out, re.MULTILINE)
+
+
+def test_verify_shows_every_proof_and_fails_with_one(run):
+    shown = run("verify")
+    assert (shown.code, shown.out) == (1, "layer-norm: proven\nrms-norm: case plain does not kill x\n")
+    assert run("verify", "layer-norm").code == 0
+
+
+def test_doctor_finds_nothing_missing_here(run):
+    shown = run("doctor")
+    assert shown.code == 0, shown.out
+    assert re.search(r"torch +\d+\.\d+", shown.out)
+    assert "everything that is needed is here" in shown.out
+
+
+def test_doctor_fails_where_something_is_missing(run, monkeypatch):
+    from importlib import metadata
+
+    def version(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    shown = run("doctor")
+    assert shown.code == 1
+    assert "pip install torch" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(UsageError("a"), 2), (ProblemError("a"), 3), (JudgeError("a"), 3), (KeyboardInterrupt(), 130)]
+)
+def test_an_error_is_one_line_and_its_exit_code(run, error, code):
+    run.report = error
+    shown = run("submit", "layer-norm", "answer.py")
+    assert (shown.code, shown.out) == (code, "")
+    assert shown.err == ("" if code == 130 else "judge: a\n")
+    assert not run.asked["engine"].open
+
+
+def test_a_bug_of_ours_never_looks_like_a_verdict(run):
+    run.report = ZeroDivisionError("division by zero")
+    shown = run("submit", "layer-norm", "answer.py")
+    assert shown.code == 3
+    assert "ZeroDivisionError" in shown.err
+
+
+@pytest.mark.parametrize(
+    "arguments", ["nonsense", "submit", "submit a --seed x", "submit a --isolation none", "--nonsense"]
+)
+def test_a_wrong_command_line_is_a_usage_error(run, arguments):
+    shown = run(*arguments.split())
+    assert (shown.code, shown.out) == (2, "")
+    assert "Traceback" not in shown.err
+
+
+def test_control_characters_in_an_error_stay_away_from_the_terminal(run):
+    shown = run("submit", "layer-norm", "\x1b[31mno\x07.py")
+    assert shown.code == 2
+    assert shown.err.startswith("judge: no.py: there is no such file")
+
+
+def test_the_engine_that_was_started_early_ends_with_a_wrong_command_line(run, monkeypatch):
+    closed = []
+    monkeypatch.setattr(launch, "close", lambda: closed.append(True))
+    run("submit", "layer-norm", "--nonsense")
+    assert closed
+
+
+def test_a_newer_record_is_named_and_the_verdict_still_shown(run):
+    run("submit", "layer-norm", "answer.py")
+    with contextlib.closing(sqlite3.connect(run.folder / "submissions" / "attempts.db")) as database:
+        database.execute("PRAGMA user_version = 9")
+    shown = run("submit", "layer-norm", "answer.py")
+    assert shown.code == 1
+    assert "newer judge" in shown.err
+    assert run("status").code == 2
+    assert Progress(None, print).standings() == {}

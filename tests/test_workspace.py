@@ -1,0 +1,136 @@
+"""Where submissions live, and which file a command means."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from judge import workspace
+from judge.errors import UsageError
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    folder = tmp_path / "course" / "week" / "three"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_the_nearest_submissions_folder_upwards_is_found(here):
+    (here.parents[1] / "submissions").mkdir()
+    assert workspace.find(here) == here.parents[1] / "submissions"
+    (here.parent / "submissions").mkdir()
+    assert workspace.find(here) == here.parent / "submissions"
+
+
+def test_a_file_of_that_name_is_no_submissions_folder(here):
+    (here / "submissions").write_text("")
+    assert workspace.find(here) is None
+    with pytest.raises(UsageError, match="can't be made"):
+        workspace.find_or_make(here)
+
+
+def test_a_folder_is_made_where_there_is_none(here):
+    assert workspace.find_or_make(here) == here / "submissions"
+    assert (here / "submissions").is_dir()
+
+
+@pytest.mark.parametrize("name", ["layer-norm.py", "layer_norm.py"])
+def test_the_usual_file_is_found_in_both_spellings(here, name):
+    (here.parent / "submissions").mkdir()
+    (here.parent / "submissions" / name).write_text("")
+    assert workspace.submission_file("layer-norm", None, here) == Path("..", "submissions", name)
+
+
+def test_a_missing_usual_file_says_how_to_begin(here):
+    with pytest.raises(UsageError, match=r"submissions.layer-norm\.py: there is no such file; judge start layer-norm"):
+        workspace.submission_file("layer-norm", None, here)
+
+
+def test_a_usual_file_that_is_spelled_otherwise_is_offered(here):
+    (here / "submissions").mkdir()
+    (here / "submissions" / "layernorm.py").write_text("")
+    with pytest.raises(UsageError, match=r"did you mean submissions.layernorm\.py\?"):
+        workspace.submission_file("layer-norm", None, here)
+
+
+def test_a_given_file_that_is_missing_is_looked_for_beside_it_and_among_the_submissions(here):
+    (here / "answer.py").write_text("")
+    with pytest.raises(UsageError, match=r"^anwser\.py: there is no such file; did you mean answer\.py\?$"):
+        workspace.submission_file("layer-norm", Path("anwser.py"), here)
+    (here.parent / "submissions").mkdir()
+    (here.parent / "submissions" / "other_name.py").write_text("")
+    with pytest.raises(UsageError, match=r"did you mean ...submissions.other_name\.py\?"):
+        workspace.submission_file("layer-norm", Path("other_nam.py"), here)
+
+
+def test_whatever_is_there_is_left_to_the_judging(here):
+    (here / "folder.py").mkdir()
+    (here / "loop.py").symlink_to("loop.py")
+    for name in ("folder.py", "loop.py"):
+        assert workspace.submission_file("layer-norm", Path(name), here) == Path(name)
+
+
+def test_a_stub_is_written_once(here):
+    started = workspace.write_stub("layer-norm", b"stub\n", here)
+    assert started == workspace.Started(here / "submissions" / "layer-norm.py")
+    assert started.path.read_bytes() == b"stub\n"
+    started.path.write_text("mine\n")
+    with pytest.raises(UsageError, match=r"layer-norm\.py is there already and stays as it is; --force"):
+        workspace.write_stub("layer-norm", b"stub\n", here)
+    assert started.path.read_text() == "mine\n"
+
+
+def test_a_forced_stub_keeps_every_older_file(here):
+    folder = here / "submissions"
+    for content in ("first", "second", "third"):
+        workspace.write_stub("layer-norm", content.encode(), here, force=True)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "layer-norm.py": "third",
+        "layer-norm.1.py": "first",
+        "layer-norm.2.py": "second",
+    }
+
+
+def test_a_forced_stub_replaces_the_file_in_the_students_spelling(here):
+    (here / "submissions").mkdir()
+    (here / "submissions" / "layer_norm.py").write_text("mine")
+    started = workspace.write_stub("layer-norm", b"stub", here, force=True)
+    assert started.path.name == "layer_norm.py"
+    assert started.kept is not None
+    assert started.kept.read_text() == "mine"
+
+
+def test_a_stub_never_replaces_a_folder(here):
+    (here / "submissions" / "layer-norm.py").mkdir(parents=True)
+    with pytest.raises(UsageError, match="can't be written"):
+        workspace.write_stub("layer-norm", b"stub", here, force=True)
+    assert os.listdir(here / "submissions") == ["layer-norm.py"]
+
+
+def test_a_new_file_is_never_written_over_another(here):
+    workspace.write_new(here / "case.py", "text")
+    with pytest.raises(UsageError, match="is there already"):
+        workspace.write_new(here / "case.py", "other")
+    assert (here / "case.py").read_text() == "text"
+    with pytest.raises(UsageError, match="can't be written"):
+        workspace.write_new(here / "missing" / "case.py", "text")
+
+
+@pytest.mark.parametrize("cases", [(), ("a", "b")])
+def test_a_script_is_written_for_one_case_only(cases):
+    assert workspace.only(("a",)) == "a"
+    with pytest.raises(UsageError, match="--case NAME"):
+        workspace.only(cases)
+
+
+def test_the_source_is_what_was_judged_or_nothing(here):
+    (here / "a.py").write_bytes(b"x = 1\n")
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    assert workspace.source_of(here / "a.py", digest) == b"x = 1\n"
+    (here / "a.py").write_bytes(b"edited meanwhile\n")
+    assert workspace.source_of(here / "a.py", digest) is None
+    assert workspace.source_of(here / "a.py", None) is None
+    assert workspace.source_of(here / "gone.py", digest) is None
