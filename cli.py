@@ -186,12 +186,14 @@ def status() -> None:
 def verify(ids: Ids = None, isolation: How = Isolation.auto) -> None:
     """Prove problems: right answers pass, every seeded bug fails."""
     from judge import catalog
-    from judge import verify as proof
+    from judge import verify as proving
+    from judge.report import proof
 
     gc.enable()  # this one takes its time
-    problems = [catalog.find_problem(id) for id in ids] if ids else catalog.load_problems()
+    chosen = [catalog.find_problem(id).id for id in ids] if ids else catalog.problem_ids()
+    problems = [catalog.load_problem(id) for id in chosen]
     with launch.take(isolation.value) as engine, _station() as station:
-        proofs = proof.verify(problems, engine, station)
+        proofs = proving.verify(problems, engine, station)
     for one in proofs:
         _say(proof.render(one))
     raise typer.Exit(0 if all(one.ok for one in proofs) else 1)

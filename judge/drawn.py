@@ -63,6 +63,10 @@ class Outcome:
         return not self.differences
 
     @property
+    def complaints(self) -> list[str]:
+        return [f"{difference.subject} {difference.message}" for difference in self.differences]
+
+    @property
     def severity(self) -> float:
         """How clearly a failing case fails: the largest error, infinite where the difference is no number."""
         return max((difference.error for difference in self.differences), default=0.0)
@@ -144,7 +148,7 @@ class DrawnProblem:
     def _add(self, case: Case, call: Call) -> DrawnCall:
         program = in_dtype(call.program)
         if self._is_first_of_its_kind(program):
-            program = replace(program, extras=("device", "closed"))
+            program = replace(program, extras=("altered", "device", "closed"))
         data = wire.encode_call(program)
         label = self.labels.of(program)
         drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program))

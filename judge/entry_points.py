@@ -55,7 +55,7 @@ def _wrong_kind(entry: EntryPoint, node: Definition) -> Iterator[Fault]:
     if entry.kind == "function" and isinstance(node, ast.ClassDef) and _makes_instances(node):
         yield _at(node, f"{entry.name} is a class; a function {entry.name}{entry.signatures['']} is asked for")
     elif entry.kind == "constant" and not is_class:
-        yield _at(node, f"{entry.name} is a function; a value is asked for: write {entry.name} = ...")
+        yield _at(node, f"{entry.name} is a function; a value is asked for, so assign one to it")
 
 
 def _makes_instances(node: ast.ClassDef) -> bool:
@@ -69,7 +69,7 @@ def _wrong_signature(name: str, method: str, contract: str, node: Definition, na
         return
     function: ast.AST | None = node
     if isinstance(node, ast.ClassDef):
-        if method in names.stored_attributes:
+        if node.keywords or method in names.stored_attributes:
             return
         function = sole(bindings(node.body), method)
         if function not in node.body:

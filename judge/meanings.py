@@ -44,7 +44,7 @@ class Meaning:
 
     def __or__(self, other: Meaning) -> Meaning:
         dotted, units = self.dotted | other.dotted, tuple(dict.fromkeys(self.units + other.units))
-        return Meaning(dotted if len(dotted) <= _MOST else frozenset(), units)
+        return Meaning(dotted if len(dotted) <= _MOST else frozenset(), units[-_MOST:])
 
     def attribute(self, name: str) -> Meaning:
         return Meaning(imported(*(f"{dotted}.{name}" for dotted in self.dotted)).dotted, self.units)
@@ -66,7 +66,7 @@ class Scope:
     outer: Scope | None = None
     names: dict[str, Meaning] = field(default_factory=dict)
     elsewhere: dict[str, Scope] = field(default_factory=dict)  # global and nonlocal names
-    stars: list[str] = field(default_factory=list)  # modules of star imports
+    stars: set[str] = field(default_factory=set)  # modules of star imports
 
     @property
     def module(self) -> Scope:
@@ -74,6 +74,11 @@ class Scope:
         while scope.outer is not None:
             scope = scope.outer
         return scope
+
+    def bind_all_of(self, module: str) -> None:
+        """Take note of a star import; what it binds is found where nothing else binds the name."""
+        if imported(module).dotted and len(self.module.stars) < _MOST:
+            self.module.stars.add(module)
 
     def bind(self, name: str, meaning: Meaning, *, surely: bool) -> None:
         """Give a name a meaning; one that is not surely given comes beside those that it had."""

@@ -107,9 +107,11 @@ def _edit_tables(where: str, table: dict[str, Any]) -> list[tuple[str, dict[str,
 
 def _edit(where: str, table: dict[str, Any]) -> Edit:
     before = _text(where, table, "before")
-    after = table.get("after")
+    if "after" not in table:
+        raise ProblemError(f"{where}: after is missing; {_PURPOSES['after']}")
+    after = table["after"]
     if not isinstance(after, str):
-        raise ProblemError(f'{where}: after = {after!r} is no text; write the code that replaces before, or ""')
+        raise ProblemError(f"{where}: after = {after!r} is no text; {_PURPOSES['after']}")
     within = _text(where, table, "within") if "within" in table else None
     return Edit(before, after, within)
 
@@ -137,6 +139,7 @@ def _kills(where: str, table: dict[str, Any]) -> tuple[str, ...]:
 
 _PURPOSES = {
     "before": "copy one statement of hidden/reference.py",
+    "after": 'write the code that replaces before, or "" to take it out',
     "within": "name the function or Class.method that is meant",
     "what": "say what the bug does, as in 'your code behaves exactly like one that ...'",
     "idea": "say in a sentence what the student should think of",

@@ -105,12 +105,12 @@ class Oracle:
         if not call.program.random:
             return agree(a, b, call.program)
         case = next(case for case in self.problem.cases if case.name == call.case)
-        passed = [
-            self.problem.judge_case(case, [kept[c.number] for c in case.calls]).passed
+        complaints = [
+            self.problem.judge_case(case, [kept[c.number] for c in case.calls]).complaints
             for kept in (self.kept[one], self.kept[other])
             if all(c.number in kept for c in case.calls)
         ]
-        return len(set(passed)) == 1
+        return all(complaint == complaints[0] for complaint in complaints)
 
     def _kinds(self) -> dict[str, list[str]]:
         """What kinds of values each entry point's calls give."""

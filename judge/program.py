@@ -57,7 +57,7 @@ class Program:
     ``dtype``: of every floating input and module. ``random``: results may differ between runs (dropout in
     training). ``light``: one run only, without gradients. ``differentiate``: the observed names whose cotangents
     are drawn (None: all). ``raises``: the built-in exception that is asked for, ``naming`` the value that its
-    message should name. ``extras``: further untimed runs, "device" and "closed".
+    message should name. ``extras``: further runs: "altered", "device" and "closed".
     """
 
     steps: tuple[Step, ...]

@@ -100,8 +100,9 @@ class Progress:
         return {row[0]: Standing(row[0], row[1], row[2], bool(row[3]), row[4], row[5], row[6]) for row in rows}
 
     def last_diagnosis(self, problem_id: str) -> Diagnosis | None:
-        """Give the diagnosis of the problem's last attempt, if it had one."""
-        query = "SELECT report FROM attempts WHERE problem = ? ORDER BY id DESC LIMIT 1"
+        """Give the diagnosis of the problem's last attempt, if it had one; practice that passed is looked past."""
+        query = """SELECT report FROM attempts WHERE problem = ? AND verdict != 'passed these cases'
+                   ORDER BY id DESC LIMIT 1"""
         row = self._read(lambda database: database.execute(query, (problem_id,)).fetchone(), None)
         found = None if row is None else json.loads(row[0]).get("diagnosis")
         return None if found is None else Diagnosis.model_validate(found)

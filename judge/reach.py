@@ -108,22 +108,23 @@ class Reach:
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope, unit: Unit, *, surely: bool) -> None:
         if isinstance(target, ast.Name):
-            # Naming a module's variable also reaches the statement that makes it.
-            owner = (unit,) if scope is self._module else ()
-            scope.bind(target.id, scope.meaning(value) | Meaning(units=owner), surely=surely)
+            scope.bind(target.id, Meaning(scope.meaning(value).dotted, self._owner(scope, unit)), surely=surely)
         elif isinstance(target, _Row) and isinstance(value, _Row) and _pairs_up(target.elts, value.elts):
             for part, one in zip(target.elts, value.elts, strict=True):
                 self._assign(part, one, scope, unit, surely=surely)
         else:
             self._expression(target, scope, unit)
 
+    def _owner(self, scope: Scope, unit: Unit) -> tuple[Unit, ...]:
+        """The unit that naming a variable reaches: the statement that makes it, unless one is in it already."""
+        return (unit,) if scope is self._module else ()
+
     def _expression(self, node: ast.AST, scope: Scope, unit: Unit) -> None:
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
                 unit.names += scope.find(node.id).units
             else:
-                owner = (unit,) if scope is self._module else ()
-                scope.bind(node.id, Meaning(units=owner), surely=False)
+                scope.bind(node.id, Meaning(units=self._owner(scope, unit)), surely=False)
             return
         if isinstance(node, ast.NamedExpr):
             self._expression(node.value, scope, unit)
@@ -150,7 +151,7 @@ def _import(node: ast.Import | ast.ImportFrom, scope: Scope, *, surely: bool) ->
             first = alias.name.partition(".")[0]
             scope.bind(alias.asname or first, imported(alias.name if alias.asname else first), surely=surely)
         elif alias.name == "*":
-            scope.module.stars.append(node.module or "")
+            scope.bind_all_of(node.module or "")
         else:
             source = "" if node.level else f"{node.module}.{alias.name}"
             scope.bind(alias.asname or alias.name, imported(source), surely=surely)

@@ -126,7 +126,8 @@ class Runner:
         error, missing, settings = header.get("error"), header.get("missing"), header.get("settings")
         if header.get("type") != "loaded" or not (_texts(missing) and _texts(settings)):
             return False
-        self.ran.missing, self.ran.settings = tuple(missing or ()), tuple(settings or ())
+        self.ran.missing = () if error else tuple(missing or ())
+        self.ran.settings = tuple(settings or ())
         self.ran.seeded = header.get("seeded") is True
         if isinstance(error, dict):
             status: LostStatus = "memory limit" if error.get("kind") == "memory" else "runtime error"

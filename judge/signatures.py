@@ -84,12 +84,12 @@ def _takes(given: Signature, asked: Signature, args: list[str], kwargs: dict[str
         bound = given.bind(*args, **kwargs)
     except TypeError:
         return False
-    swapped = (
-        name
-        for name, value in bound.arguments.items()
-        if given.parameters[name].kind in _POSITIONAL and name != value and name in asked.parameters
+    elsewhere = (
+        name in asked.parameters or wanted in given.parameters
+        for name, wanted in bound.arguments.items()
+        if given.parameters[name].kind in _POSITIONAL and name != wanted
     )
-    return next(swapped, None) is None
+    return not any(elsewhere)
 
 
 def _reason(given: Signature, asked: Signature, keywords_only: bool) -> str:
@@ -102,7 +102,7 @@ def _reason(given: Signature, asked: Signature, keywords_only: bool) -> str:
             continue
         mine = given.parameters.get(wanted.name)
         there = positional[number].name if number < len(positional) else None
-        if mine is None and there is not None and there not in asked.parameters and not keywords_only:
+        if there is not None and there not in asked.parameters and not keywords_only:
             return f"parameter {number + 1} is {there!r} where {wanted.name!r} is asked"
         if mine is None or mine.kind in _SWALLOWING:
             return f"{wanted.name!r} is missing"

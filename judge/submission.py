@@ -19,6 +19,7 @@ from judge import workspace
 from judge.closed_uses import Use, closed_uses
 from judge.entry_points import faults
 from judge.errors import SubmissionError, UsageError
+from judge.misplaced import find_misplaced
 from judge.models import ClosedUse, Problem, Submission
 from judge.suggest import closest
 
@@ -125,12 +126,15 @@ def _parse(path: Path, text: str) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the student reads them where the code runs
             tree = ast.parse(text)
-            # Only compiling finds a return outside of a function, a name that is global too late, and the like.
-            compile(text, "submission", "exec", dont_inherit=True)
     except SyntaxError as exc:
         raise _refusal(path, text, _plainly(exc.msg), exc.lineno, exc.offset) from exc
     except (RecursionError, MemoryError, ValueError, OverflowError) as exc:
         raise _too_deep(path) from exc
+    misplaced = find_misplaced(tree)
+    if misplaced:
+        message, line, column = misplaced
+        before = _lines(text)[line - 1].encode()[: column - 1]  # trees count bytes, we count letters
+        raise _refusal(path, text, message, line, len(before.decode()) + 1)
     return tree
 
 

@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -18,6 +19,7 @@ from judge.errors import JudgeError, ProblemError, UsageError
 from judge.models import Problem
 from judge.processes import launch, supervision
 from judge.progress import Progress
+from judge.report import pages
 
 
 def problem(folder: Path, name: str, *prerequisites: str) -> Problem:
@@ -85,18 +87,20 @@ def run(tmp_path, monkeypatch, capsys):
 
     proofs = [SimpleNamespace(ok=True, name="layer-norm"), SimpleNamespace(ok=False, name="rms-norm")]
     fakes = {
-        "catalog": {"PROBLEMS": tmp_path, "load_problems": lambda: problems, "find_problem": find_problem},
-        "pipeline": {"submit": run.submit, "case_script": case_script},
-        "verify": {
-            "verify": lambda problems, engine, progress: proofs[: len(problems)],
-            "render": lambda proof: f"{proof.name}: {'proven' if proof.ok else 'case plain does not kill x'}",
+        "catalog": {
+            "PROBLEMS": tmp_path, "load_problems": lambda: problems, "find_problem": find_problem,
+            "problem_ids": lambda: [one.id for one in problems], "load_problem": find_problem,
         },
-    }
+        "pipeline": {"submit": run.submit, "case_script": case_script},
+        "verify": {"verify": lambda problems, engine, progress: proofs[: len(problems)]},
+        "report.proof": {"render": lambda proof: f"{proof.name}: {'proven' if proof.ok else 'not proven'}"},
+    }  # fmt: skip
     for name, content in fakes.items():
         module = ModuleType(f"judge.{name}")
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, f"judge.{name}", module)
-        monkeypatch.setattr(judge, name, module, raising=False)
+        parent, _, last = f"judge.{name}".rpartition(".")
+        monkeypatch.setattr(import_module(parent), last, module, raising=False)
     monkeypatch.setattr(supervision, "Engine", FakeEngine)
 
     def leave(code: int, output: object) -> None:
@@ -150,6 +154,12 @@ def test_a_statement_is_rendered_without_its_hints(run):
     assert "torch.layer_norm" in shown.out
     assert "look close" not in shown.out
     assert "\x1b" not in shown.out
+
+
+def test_a_long_list_of_closed_names_is_cut(tmp_path):
+    closed = tuple(f"torch.name{n}" for n in range(70))
+    shown = pages.closed_names(problem(tmp_path, "layer-norm").model_copy(update={"closed": closed}))
+    assert shown == "closed: torch.name0, torch.name1, torch.name2 and 67 other names for the like"
 
 
 def test_an_unknown_problem_is_a_usage_error_on_one_line(run):
@@ -305,7 +315,7 @@ def test_the_status_counts_attempts(run):
 
 def test_verify_shows_every_proof_and_fails_with_one(run):
     shown = run("verify")
-    assert (shown.code, shown.out) == (1, "layer-norm: proven\nrms-norm: case plain does not kill x\n")
+    assert (shown.code, shown.out) == (1, "layer-norm: proven\nrms-norm: not proven\n")
     assert run("verify", "layer-norm").code == 0
 
 

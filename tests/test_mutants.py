@@ -216,7 +216,7 @@ BROKEN = {
     "an unknown key": (MUTANT + 'kill = "x"\n', ["unknown key 'kill'", "did you mean kills?"]),
     "no before": (change("before", None), ["before is missing"]),
     "an empty before": (change("before", '""'), ["before = ''"]),
-    "no after": (change("after", None), ["after = None", '""']),
+    "no after": (change("after", None), ["after is missing", '""']),
     "a number as after": (change("after", "3"), ["after = 3"]),
     "no kills": (change("kills", None), ["kills is missing"]),
     "empty kills": (change("kills", "[]"), ["kills = []", "name the cases"]),

@@ -114,6 +114,8 @@ def test_the_last_attempts_diagnosis_is_found(progress):
     keep(progress, WRONG)
     assert progress.last_diagnosis("layer-norm") == WRONG.diagnosis
     assert progress.last_diagnosis("rms-norm") is None
+    keep(progress, report("passed these cases", practice=True))
+    assert progress.last_diagnosis("layer-norm") == WRONG.diagnosis
     keep(progress, ACCEPTED)
     assert progress.last_diagnosis("layer-norm") is None
 

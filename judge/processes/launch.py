@@ -31,15 +31,15 @@ def early(argv: Sequence[str]) -> Engine | None:
         return None
     import signal  # most commands have no use for it
 
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, _leave)
     from judge.errors import Error
     from judge.processes.supervision import Engine
 
     engine = Engine(isolation)
-    with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGINT, _leave)
+    _started = isolation, engine
     with contextlib.suppress(Error, OSError):  # the command will meet it again and can say so
         engine.start()
-    _started = isolation, engine
     return engine
 
 

@@ -2,7 +2,8 @@
 
 A call runs three times, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs
 afterwards; (2) with it: the gradients of every floating input and parameter; (3) the first again: repeatable, and the
-results of the first run untouched. What it gave is one dict, the observation:
+results of the first run untouched, before it also by other inputs of the same shapes where the call asks for that
+("altered"). What it gave is one dict, the observation:
 
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
@@ -28,15 +29,19 @@ from judge.program import Program, Ref, Step
 Namespace = dict[str, Any]
 _deepcopy = copy.deepcopy
 _STUDENT_STEPS = ("function", "apply", "method")
+_ALTERED = 0.5  # what other inputs of the same shapes are scaled by
 
 
 class Run:
     """One run of a program. ``values`` are the live named results, ``snapshots`` their bytes when they were made."""
 
-    def __init__(self, program: Program, namespace: Namespace, *, with_gradients: bool = False):
+    def __init__(
+        self, program: Program, namespace: Namespace, *, with_gradients: bool = False, scale: float | None = None
+    ):
         self.program = program
         self.namespace = namespace
         self.with_gradients = with_gradients
+        self.scale = scale
         self.results: list[Any] = []
         self.values: dict[str, Any] = {}
         self.snapshots: dict[str, bytes] = {}
@@ -89,7 +94,7 @@ class Run:
         for name, value in self.values.items():
             if wanted is None or name in wanted:
                 for path, tensor in hygiene.input_tensors(value, name):
-                    if tensor.is_floating_point() and tensor.layout is torch.strided:
+                    if wire.is_plain(tensor) and tensor.is_floating_point():
                         yield path, tensor
 
     def _module_step(self, index: int, step: Step, target: Any, args: tuple[Any, ...]) -> Any:
@@ -117,6 +122,10 @@ class Run:
     def _arguments(self, index: int, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if self.with_gradients and step.kind in _STUDENT_STEPS:
             self._mark_leaves(index, step)
+        if self.scale and step.kind in _STUDENT_STEPS:
+            for _, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs)):
+                if tensor.is_floating_point():
+                    tensor.mul_(self.scale)
         args = tuple(self._with_results(arg) for arg in step.args)
         return args, {key: self._with_results(value) for key, value in step.kwargs.items()}
 
@@ -170,8 +179,12 @@ def observe(
     if failure or program.light:
         return observation
     observation |= _gradients(wire.decode_call(call), namespace, pool)
+    if "altered" in program.extras:
+        attempt(Run(wire.decode_call(call), namespace, scale=_ALTERED).execute)
+    overwritten = _overwritten(first)  # before the third run writes the same values again
     observation |= _again(wire.decode_call(call), namespace, first)
-    for name in program.extras:
+    observation["overwritten"] = sorted({*overwritten, *_overwritten(first)})
+    for name in extras.keys() & program.extras:
         observation[name] = extras[name](wire.decode_call(call), namespace)
     return observation
 
@@ -238,8 +251,11 @@ def _again(program: Program, namespace: Namespace, first: Run) -> dict[str, Any]
     if failure:
         return {"repeat_error": failure}
     differing = {name: data for name, data in third.snapshots.items() if data != first.snapshots.get(name)}
-    overwritten = [name for name, data in first.snapshots.items() if wire.encode_result(first.values[name]) != data]
-    return {"repeat": differing, "overwritten": overwritten}
+    return {"repeat": differing}
+
+
+def _overwritten(run: Run) -> list[str]:
+    return [name for name, data in run.snapshots.items() if wire.encode_result(run.values[name]) != data]
 
 
 def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:

@@ -194,6 +194,11 @@ def decode_result(data: bytes) -> Any:
         raise WireError(f"the answer can't be read ({type(exc).__name__})") from exc
 
 
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Whether a tensor crosses the wire as what it is."""
+    return _odd_tensor(tensor) is None
+
+
 def _join(header: dict[str, Any], blobs: list[bytes]) -> bytes:
     text = json.dumps(header, separators=(",", ":")).encode()
     return b"".join((struct.pack("<I", len(text)), text, *blobs))

@@ -18,8 +18,9 @@ _BEFORE_CARET = 50
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How many lines each of the long parts may take."""
+    """How many lines each of the long parts may take, and how many characters the line of what was called."""
 
+    called: int
     findings: int
     traceback: int
     printed: int
@@ -69,7 +70,9 @@ def case_block(case: CaseResult, cut: Cut, marks: Marks, *, seconds: bool = Fals
         title.append(f"  {case.seconds * 1000:.0f} ms", "dim")
     yield title
     if case.inputs is not None:
-        yield Inset(Text(f"called: {clean.line(case.inputs)}", "dim"), 4)
+        called = clean.line(case.inputs)
+        shown = called if len(called) <= cut.called else f"{called[: cut.called].rstrip()} ..."
+        yield Inset(Text(f"called: {shown}", "dim"), 4)
     for finding in case.findings[: cut.findings]:
         where = "" if finding.line is None else f" (line {finding.line} of your file)"
         said = Text.assemble((f"{clean.line(finding.subject)}: ", "bold"), clean.line(finding.message), where)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from judge.progress import Standing
 
 _TITLE_WIDTH = 31
+_CLOSED_SHOWN = 3
 
 
 def listing(problems: Sequence[Problem], standings: dict[str, Standing]) -> str:
@@ -111,11 +112,18 @@ def statement(problem: Problem) -> RenderableType:
     from rich.text import Text
 
     facts = f"{problem.id}: unit {problem.unit}, {problem.difficulty}, {problem.points} points"
-    closed = f"closed: {', '.join(problem.closed)}" if problem.closed else "nothing is closed"
     return Group(
-        Markdown(problem.statement), Text(), Text(facts, "dim"), Text(closed, "dim"), Text(),
+        Markdown(problem.statement), Text(), Text(facts, "dim"), Text(closed_names(problem), "dim"), Text(),
         Text(f"next: judge start {problem.id}"),
     )  # fmt: skip
+
+
+def closed_names(problem: Problem) -> str:
+    """Name what a problem closes; a group has dozens of spellings, of which the first few tell what is meant."""
+    shown, others = problem.closed[:_CLOSED_SHOWN], len(problem.closed) - _CLOSED_SHOWN
+    if not shown:
+        return "nothing is closed"
+    return f"closed: {', '.join(shown)}" + (f" and {others} other names for the like" if others > 0 else "")
 
 
 def doctor(checks: Sequence[Check]) -> str:

@@ -26,13 +26,13 @@ _STYLES: dict[Verdict, str] = {
     "invalid submission": "bold yellow",
     "judge error": "bold magenta",
 }
-_WHOLE = Cut(findings=1000, traceback=1000, printed=1000, others=1000, remarks=1000)
+_WHOLE = Cut(called=100_000, findings=1000, traceback=1000, printed=1000, others=1000, remarks=1000)
 _CUTS = (
-    Cut(findings=6, traceback=8, printed=20, others=10, remarks=4),
-    Cut(findings=4, traceback=6, printed=20, others=5, remarks=3),
-    Cut(findings=3, traceback=4, printed=20, others=2, remarks=1),
-    Cut(findings=2, traceback=4, printed=10, others=2, remarks=1),
-    Cut(findings=1, traceback=2, printed=4, others=1, remarks=1),
+    Cut(called=200, findings=6, traceback=8, printed=20, others=10, remarks=4),
+    Cut(called=130, findings=4, traceback=6, printed=20, others=5, remarks=3),
+    Cut(called=130, findings=3, traceback=4, printed=20, others=2, remarks=1),
+    Cut(called=60, findings=2, traceback=4, printed=10, others=2, remarks=1),
+    Cut(called=60, findings=1, traceback=2, printed=4, others=1, remarks=1),
 )
 
 
@@ -182,7 +182,7 @@ def _next(report: Report, following: str | None, width: int) -> Iterator[Rendera
 def _footer(report: Report) -> Iterator[RenderableType]:
     facts = [] if report.seed is None else [f"seed {report.seed}"]
     if report.environment is not None:
-        facts += [f"isolation {report.environment.isolation}", f"torch {report.environment.torch}"]
+        facts.append(f"isolation: {report.environment.isolation}")
     if report.peak_mib is not None:
         facts.append(f"{report.peak_mib:.0f} MiB")
     if facts:

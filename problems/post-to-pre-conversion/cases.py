@@ -33,35 +33,24 @@ def the_same_checkpoint(draw):
 
 
 @case
-def tokens_that_hardly_vary(draw):
-    "is right for tokens whose features differ by thousandths only"
-    x = 3 + 3e-3 * draw.normal(2, 5, 12)
-    return module_call("EncoderBlock", sizes(), checkpoint(draw), x)
+def tokens_as_small_as_eps(draw):
+    "is right for tokens whose variance is as small as the norms' eps"
+    return module_call("EncoderBlock", sizes(), checkpoint(draw), 1.5e-3 * draw.stream(2, 5, 12))
 
 
 @case
-def mask_for_all(draw):
-    "lets each token attend where a mask for the whole batch allows it"
-    state, x = checkpoint(draw), draw.stream(2, 5, 12)
-    return [
-        module_call("EncoderBlock", sizes(), state, x, draw.mask(5, 5)),
-        module_call("EncoderBlock", sizes(), state, x, mask=draw.mask(1, 5)),
-    ]
-
-
-@case
-def mask_for_each(draw):
-    "follows a mask that differs between sequences and between heads"
+def masks(draw):
+    "lets tokens attend as the mask says, for all alike, by sequence or by head"
     state, x = checkpoint(draw), draw.transposed(draw.stream(2, 5, 12))
-    masks = [draw.mask(2, 3, 5, 5), draw.mask(2, 1, 1, 5), draw.mask(1, 3, 5, 5)]
-    return [module_call("EncoderBlock", sizes(), state, x, mask) for mask in masks]
+    shapes = [(5, 5), (1, 5), (2, 3, 5, 5), (2, 1, 1, 5)]
+    return [module_call("EncoderBlock", sizes(), state, x, draw.mask(*shape)) for shape in shapes]
 
 
 @case
 def token_that_sees_nothing(draw):
     "gives a token that may attend to nothing the output projection's bias"
     state, x = checkpoint(draw), draw.stream(2, 5, 12)
-    masks = [draw.mask(5, 5, hidden_rows=2), draw.mask(2, 3, 5, 5, hidden_rows=7)]
+    masks = [draw.mask(5, 5, hidden_rows=2), draw.mask(1, 3, 5, 5, hidden_rows=4)]
     return [module_call("EncoderBlock", sizes(), state, x, mask) for mask in masks]
 
 
@@ -138,12 +127,57 @@ def training_without_dropout(draw):
     return one
 
 
-def dropout_at(draw, site, silent, p, runs):
-    """A tiny block of which only one sublayer speaks, many times in training and once in evaluation."""
-    state, x = checkpoint(draw, d_model=4, d_ff=6), draw.stream(2, 2, 4)
-    for part in ("weight", "bias"):
-        state[f"{silent}.{part}"] = torch.zeros_like(state[f"{silent}.{part}"])
-    config = {"d_model": 4, "num_heads": 2, "d_ff": 6, "dropout": p}
+def tiny_block(draw, dropout, silent):
+    """A block so small that its dropout masks can be read off, the linear map ``silent`` zero: one sublayer speaks."""
+    state = checkpoint(draw, d_model=4, d_ff=6)
+    for key in (f"{silent}.weight", f"{silent}.bias"):
+        state[key] = torch.zeros_like(state[key])
+    return {"d_model": 4, "num_heads": 2, "d_ff": 6, "dropout": dropout}, state, draw.stream(2, 2, 4)
+
+
+def each_branch(draw, find_fault):
+    """Sixteen training runs of either sublayer alone; ``find_fault`` gets what (runs, ...) they add to the stream."""
+    silent = {"the attention output": "mlp.fc2", "the MLP output": "attention.o_proj"}
+    blocks = {branch: tiny_block(draw, 0.5, key) for branch, key in silent.items()}
+    calls = [training_runs("EncoderBlock", *block, runs=16) for block in blocks.values()]
+
+    def check(observations):
+        for (branch, (_, _, x)), given in zip(blocks.items(), observations, strict=True):
+            added = torch.stack(list(given.values())) - x
+            fault = find_fault(added, added.abs() <= 1e-6 * added.abs().max())
+            if fault:
+                return fault.format(branch)
+        return None
+
+    return calls, check
+
+
+@relation
+def something_is_dropped(draw):
+    "adds nothing, in training, where an element of a sublayer's output is dropped"
+
+    def find_fault(added, dropped):
+        return None if dropped.any() and not dropped.all() else "no element of {} is dropped in 16 training runs"
+
+    return each_branch(draw, find_fault)
+
+
+@relation
+def nothing_else_is_dropped(draw):
+    "adds every element of a sublayer's output whole or not at all in training"
+
+    def find_fault(added, dropped):
+        highest = added.masked_fill(dropped, -torch.inf).amax(dim=0)
+        lowest = added.masked_fill(dropped, torch.inf).amin(dim=0)
+        several = highest - lowest > 1e-5 * added.abs().max()
+        return "an element of {} is added with different values in 16 training runs" if several.any() else None
+
+    return each_branch(draw, find_fault)
+
+
+def dropout_at(draw, site, silent, dropout, runs):
+    """Many training runs of one sublayer alone, read as masks of what the same block adds in evaluation."""
+    config, state, x = tiny_block(draw, dropout, silent)
     calls = [
         training_runs("EncoderBlock", config, state, x, runs=runs),
         module_call("EncoderBlock", config, state, x).values_only(),
@@ -155,21 +189,21 @@ def dropout_at(draw, site, silent, p, runs):
         def predict(keep):  # (patterns, feature)
             return x + keep[:, None, None, :] * branch
 
-        return compare_dropout(observations[0], p, (Site(site, {"feature": 4}),), predict)
+        return compare_dropout(observations[0], dropout, [Site(site, {"feature": 4})], predict)
 
     return calls, check
 
 
 @relation
 def dropout_at_l2(draw):
-    "drops single features of the attention output, before the add, in training"
-    return dropout_at(draw, "the attention output", silent="mlp.fc2", p=0.5, runs=64)
+    "drops single features of the attention output and scales the others"
+    return dropout_at(draw, "the attention output", silent="mlp.fc2", dropout=0.5, runs=64)
 
 
 @relation
 def dropout_at_l6(draw):
-    "drops single features of the MLP output, before the add, in training"
-    return dropout_at(draw, "the MLP output", silent="attention.o_proj", p=0.25, runs=128)
+    "drops single features of the MLP output and scales the others"
+    return dropout_at(draw, "the MLP output", silent="attention.o_proj", dropout=0.25, runs=128)
 
 
 def answer(name, labels, wrong):

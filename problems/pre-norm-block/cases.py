@@ -29,6 +29,11 @@ def block_state(draw, d_model=D_MODEL, d_ff=D_FF):
     return {**state, **draw.linear("mlp.fc1", d_ff, d_model), **draw.linear("mlp.fc2", d_model, d_ff)}
 
 
+def wide_stream(draw, batch, seq_len, d_model=D_MODEL):
+    """A stream that spreads so far that eps doesn't show: tiny_values alone is about that."""
+    return 4 * draw.stream(batch, seq_len, d_model)
+
+
 def silence(state, *keys):
     """The same checkpoint with the weights and biases of these linear maps zero."""
     return {key: tensor * 0 if key.rpartition(".")[0] in keys else tensor for key, tensor in state.items()}
@@ -37,7 +42,7 @@ def silence(state, *keys):
 @case
 def plain_block(draw):
     "gives the block's output and gradients for an ordinary stream without a mask"
-    return module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL))
+    return module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5))
 
 
 @case
@@ -50,8 +55,8 @@ def mask_for_every_sequence(draw):
     far_down["attention.q_proj.bias"] = direction
     far_down["attention.k_proj.bias"] = -direction
     return [
-        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), draw.mask(5, 5)),
-        module_call("PreNormBlock", CONFIG, far_down, draw.stream(2, 5, D_MODEL), draw.mask(5, 5)),
+        module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), draw.mask(5, 5)),
+        module_call("PreNormBlock", CONFIG, far_down, wide_stream(draw, 2, 5), draw.mask(5, 5)),
     ]
 
 
@@ -60,7 +65,7 @@ def mask_of_four_dimensions(draw):
     "takes a mask of its own for each sequence, each head or both, broadcast over dimensions of 1"
     shapes = (2, 1, 1, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5)
     return [
-        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), mask=draw.mask(*shape))
+        module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=draw.mask(*shape))
         for shape in shapes
     ]
 
@@ -70,7 +75,7 @@ def query_that_sees_nothing(draw):
     "gives a query that may attend to nothing a zero attention output, with finite gradients"
     masks = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
     return [
-        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), mask=mask) for mask in masks
+        module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask) for mask in masks
     ]
 
 
@@ -80,7 +85,7 @@ def sizes_that_coincide(draw):
     one_hidden = torch.ones(3, 3, dtype=torch.bool)
     one_hidden[torch.arange(3), draw.permutation(3)] = False  # another key for each query: no two rows are equal
     return [
-        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(3, 3, D_MODEL), mask=mask)
+        module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 3, 3), mask=mask)
         for mask in (one_hidden, one_hidden[:, None, None, :], draw.mask(1, 3, 3, 3))
     ]
 
@@ -91,7 +96,7 @@ def smallest_sizes(draw):
     sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1)
     return [
         module_call(
-            "PreNormBlock", {**CONFIG, "num_heads": heads}, block_state(draw), draw.stream(batch, seq_len, D_MODEL)
+            "PreNormBlock", {**CONFIG, "num_heads": heads}, block_state(draw), wide_stream(draw, batch, seq_len)
         )
         for heads, batch, seq_len in sizes
     ]
@@ -114,9 +119,9 @@ def tiny_values(draw):
 def memory_layouts(draw):
     "takes inputs that are not contiguous, or one sequence that is expanded to a batch"
     streams = (
-        draw.transposed(draw.stream(2, 5, D_MODEL)),
-        draw.noncontiguous(draw.stream(2, 5, D_MODEL)),
-        draw.expanded(draw.stream(5, D_MODEL), 2),
+        draw.transposed(wide_stream(draw, 2, 5)),
+        draw.noncontiguous(wide_stream(draw, 2, 5)),
+        draw.expanded(wide_stream(draw, 1, 5)[0], 2),
     )
     return [module_call("PreNormBlock", CONFIG, block_state(draw), x) for x in streams]
 
@@ -129,10 +134,10 @@ def several_calls(draw):
     one.to(block)
     one.load_state(block, block_state(draw, d_model=24, d_ff=48))
     one.eval(block)
-    x, mask = draw.stream(3, 5, 24), draw.mask(5, 5)
+    x, mask = wide_stream(draw, 3, 5, 24), draw.mask(5, 5)
     one.apply(block, x, mask).observe("first")
     one.apply(block, x, draw.mask(3, 1, 1, 5)).observe("other mask")
-    one.apply(block, draw.stream(2, 100, 24)).observe("2 sequences of 100 tokens")
+    one.apply(block, wide_stream(draw, 2, 100, 24)).observe("2 sequences of 100 tokens")
     one.apply(block, x, mask).observe("first again")
     return one
 
@@ -140,7 +145,7 @@ def several_calls(draw):
 @case
 def copies_and_checkpoints(draw):
     "can be copied, saved, and loaded with another checkpoint, each block by its own weights"
-    x = draw.stream(2, 5, D_MODEL)
+    x = wide_stream(draw, 2, 5)
     one = Call()
     block = one.construct("PreNormBlock", **CONFIG)
     one.to(block)
@@ -162,7 +167,7 @@ def copies_and_checkpoints(draw):
 @case
 def nothing_to_drop(draw):
     "drops nothing in evaluation, nor in training with probability zero, which is the default"
-    state, x = block_state(draw), draw.stream(2, 5, D_MODEL)
+    state, x = block_state(draw), wide_stream(draw, 2, 5)
     calls = [module_call("PreNormBlock", {**CONFIG, "dropout": 0.5}, state, x)]
     for config in ({**CONFIG, "dropout": 0.0}, CONFIG):
         one = Call()
@@ -179,7 +184,7 @@ def nothing_to_drop(draw):
 def lower_precision(draw):
     "gives float32 for a float32 block and bfloat16 for a bfloat16 block, with and without a mask"
     return [
-        module_call("PreNormBlock", CONFIG, block_state(draw), draw.stream(2, 5, D_MODEL), mask=mask).in_dtype(dtype)
+        module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
         for mask in (None, draw.mask(5, 5, hidden_rows=1))
     ]
@@ -205,7 +210,7 @@ def fresh_blocks(draw):
         one.to(block)
         one.state_dict(block).observe(name)
         one.eval(block)
-        one.apply(block, draw.stream(2, 5, D_MODEL)).observe(f"output of {name}")
+        one.apply(block, wide_stream(draw, 2, 5)).observe(f"output of {name}")
 
     def check(observations):
         given = observations[0]
@@ -261,7 +266,7 @@ def predicted(state, x, **kept):
 @relation
 def dropout_sites(draw):
     "drops attention weights, activations after GELU and the output of fc2 in training, each element on its own"
-    x, state = draw.stream(2, 2, 4), tiny_state(draw)
+    x, state = wide_stream(draw, 2, 2, 4), tiny_state(draw)
     attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
     calls = [training_runs("PreNormBlock", {**TINY, "dropout": 0.5}, state, x) for state in (attention, mlp)]
     mistakes = [
@@ -293,8 +298,8 @@ def dropout_sites(draw):
 @relation
 def dropout_probability(draw):
     "drops a quarter in training with dropout 0.25 and scales what is kept by 4/3"
-    x, state = draw.stream(2, 2, 4), tiny_state(draw)
-    runs = training_runs("PreNormBlock", {**TINY, "dropout": 0.25}, state, x, runs=128)
+    x, state = wide_stream(draw, 2, 2, 4), tiny_state(draw)
+    runs = training_runs("PreNormBlock", {**TINY, "dropout": 0.25}, state, x)
 
     def check(observations):
         return compare_dropout(

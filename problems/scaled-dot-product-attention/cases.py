@@ -86,12 +86,11 @@ def huge_masked_tokens(draw):
 def large_scores(draw):
     "is right, not only finite, for scores of ten thousand"
     query, key, value = _exact_tokens(draw)
-    query[..., 0] = 1249.5 * _signs(draw)
-    key[..., 0] = 32.0
-    far_apart = [torch.round(45 * draw.normal(tokens, 16)) for tokens in (5, 7)]
+    signs = _signs(draw)
+    ladder = draw.permutation(7) - 3
     return [
-        call(ATTENTION, query, key, value),
-        call(ATTENTION, *far_apart, value),
+        call(ATTENTION, _with_first(query, 1249.5 * signs), _with_first(key, 32.0), value),
+        call(ATTENTION, _with_first(query, 416.0 * signs), _with_first(key, 32.0 * ladder), value),
     ]
 
 
@@ -99,10 +98,9 @@ def large_scores(draw):
 def loud_masked_keys(draw):
     "is right where masked keys have scores far above the visible ones"
     query, key, value = _exact_tokens(draw)
-    query[..., 0] = 1249.5 * _signs(draw)
     visible = draw.mask(1, 7)
-    key[..., 0] = torch.where(visible[0], 32.0, -32.0)
-    return call(ATTENTION, query, key, value, mask=visible)
+    key = _with_first(key, torch.where(visible[0], 32.0, -32.0))
+    return call(ATTENTION, _with_first(query, 1249.5 * _signs(draw)), key, value, mask=visible)
 
 
 @case
@@ -130,8 +128,8 @@ def single_tokens(draw):
     query, key, value = _tokens(draw, 2, 3)
     return [
         call(ATTENTION, query[..., :1, :], key, value, mask=draw.mask(2, 1, 1, 7)),
-        call(ATTENTION, query, key[..., :1, :], value[..., :1, :]),
-        call(ATTENTION, draw.normal(2, 5, 1), draw.normal(2, 7, 1), draw.stream(2, 7, 1)),
+        call(ATTENTION, query, key[..., :1, :], value[..., :1, :1]),
+        call(ATTENTION, query[..., :1], key[..., :1], value),
     ]
 
 
@@ -179,6 +177,13 @@ def _exact_tokens(draw):
     So a program that computes in float32 inside has no excuse and no disadvantage.
     """
     return tuple(torch.round(8 * draw.normal(tokens, width)) / 8 for tokens, width in ((5, 16), (7, 16), (7, 3)))
+
+
+def _with_first(tokens, feature):
+    """The tokens with another first feature, which makes their scores huge; the other features make them differ."""
+    changed = tokens.clone()
+    changed[:, 0] = feature
+    return changed
 
 
 def _signs(draw):
