@@ -16,18 +16,18 @@ gc.disable()  # a command is over before there is garbage worth a pass: a tenth 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them takes as long as bare Python
 launch.early(sys.argv)  # torch begins to load while the rest of this file is imported
 
-import contextlib  # noqa: E402
-import io  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
-from enum import Enum  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn  # noqa: E402
+import contextlib
+import io
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import typer  # noqa: E402
-from typer.core import TyperGroup  # noqa: E402
+import typer
+from typer.core import TyperGroup
 
-from judge import __version__  # noqa: E402
-from judge.errors import Error, JudgeError, ProblemError  # noqa: E402
+from judge import __version__
+from judge.errors import Error, JudgeError, ProblemError, RecordError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -152,7 +152,7 @@ def submit(
         written = _writing(problem, as_json=as_json, verbose=verbose)
         report = pipeline.submit(problem, path, engine, seed=seed, cases=case or (), station=station)
     if not no_record:
-        _remember(report, path)
+        _remember(report)
     _leave(report.exit_code, written(report))
 
 
@@ -216,7 +216,7 @@ def _standings() -> dict[str, Standing]:
 
     try:
         return progress.Progress(workspace.find(Path.cwd()), _warn).standings()
-    except progress.RecordError as error:
+    except RecordError as error:
         _warn(str(error))
         return {}
 
@@ -237,7 +237,7 @@ def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Rep
     return lambda report: render(report, verbose=verbose, following=following.id if following else None)
 
 
-def _remember(report: Report, path: Path) -> None:
+def _remember(report: Report) -> None:
     """Record an attempt; a failure of ours is none, and a record that can't be written costs a warning only."""
     from judge import progress, workspace
     from judge.report import writer
@@ -246,7 +246,7 @@ def _remember(report: Report, path: Path) -> None:
         return
     try:
         record = progress.Progress(workspace.find_or_make(Path.cwd()), _warn)
-        record.record(report, str(writer("json")(report)), workspace.source_of(path, report.source_sha256))
+        record.record(report, str(writer("json")(report)), report.source)
     except Error as error:
         _warn(f"this attempt is not remembered: {error}")
 

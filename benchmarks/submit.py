@@ -19,16 +19,16 @@ EXAMPLES = ROOT / "submissions" / "examples"
 PYTHON = sys.executable
 JUDGE = [str(Path(PYTHON).with_name("judge"))]
 
+SUBMIT = [*JUDGE, "submit", "pre-norm-vs-post-norm", "--no-record"]
+
 COMMANDS = {
-    "submit": [*JUDGE, "submit", "pre-norm-vs-post-norm", str(EXAMPLES / "pre-norm-vs-post-norm-right.py"), "--no-record"],
-    "submit, wrong": [
-        *JUDGE, "submit", "pre-norm-vs-post-norm", str(EXAMPLES / "pre-norm-vs-post-norm-residual.py"), "--no-record",
-    ],
+    "submit": [*SUBMIT, str(EXAMPLES / "pre-norm-vs-post-norm-right.py")],
+    "submit, wrong": [*SUBMIT, str(EXAMPLES / "pre-norm-vs-post-norm-residual.py")],
     "import torch": [PYTHON, "-c", "import torch"],
     "import torch, os._exit": [PYTHON, "-c", "import torch, os; os._exit(0)"],
     "list": [*JUDGE, "list"],
     "python -c pass": [PYTHON, "-c", "pass"],
-}  # fmt: skip
+}
 RATIOS = [
     ("submit", "import torch", 1.0),
     ("submit", "import torch, os._exit", None),

@@ -45,7 +45,7 @@ def find_problem(text: str, folder: Path = PROBLEMS) -> Problem:
     """Load the problem that a command names. Raises UsageError if there is none of this id."""
     ids = _ids(folder)
     if text not in ids:
-        raise UsageError(f"there is no problem {text!r}{did_you_mean(text, ids)}; judge list shows them all")
+        raise UsageError(f"there is no problem {text!r}{did_you_mean(text, ids) or '; judge list shows them all'}")
     return load_problem(text, folder, thorough=False)
 
 

@@ -2,8 +2,9 @@
 
 A float64 facet is right when ||observed - expected|| <= 1e-5 ||expected||, over the whole and per token (there against
 at least a thousandth of the mean token's norm, so that a token that is nearly zero can't condemn a right answer). A
-gradient is measured against at least a tenth of the call's largest one: one that is zero in exact arithmetic, such as a
-key bias's, is noise in every correct program. NaN never passes. Structure, dtype and shape come before values.
+gradient that is zero in exact arithmetic, such as a key bias's, is noise in every correct program: each is measured
+against at least a tenth of the call's largest one, and a hundredth of its natural size, ||result * cotangent|| / ||x||.
+NaN never passes. Structure, dtype and shape come before values.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ LOWER_PRECISION = 1e-9  # correct float64 programs agree better than that
 _LOW_TOLERANCES = {"float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
 _TOKEN_FLOOR = 1e-3
 _GRADIENT_FLOOR = 0.1
+_NATURAL_FLOOR = 0.01
 _ZERO_SCALE = 1e-3  # what an expected zero is measured against
 
 Label = Callable[[str], str]
@@ -217,8 +219,9 @@ def _compare_gradients(observed: Observation, expected: Observation, label: Labe
     if any(difference.facet == "gradient" for difference in result.differences):
         return
     norms = [torch.linalg.vector_norm(g.double()).item() for g in expected.gradients.values() if g is not None]
-    floor = _GRADIENT_FLOOR * max(norms, default=0.0)
+    largest = _GRADIENT_FLOOR * max(norms, default=0.0)
     for name, wanted in expected.gradients.items():
+        floor = max(largest, _NATURAL_FLOOR * expected.scales.get(name, 0.0))
         difference, error = _gradient(observed.gradients.get(name), wanted, f"gradient of {label(name)}", floor)
         result.worst = max(result.worst, error)
         if difference:

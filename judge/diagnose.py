@@ -1,14 +1,16 @@
 """Which seeded bug a failing submission behaves like.
 
-Every mutant runs the failing cases first, the cheapest call first, and is dropped at the first case on which it does
-not fare as the submission did. Equal observations on all cases (to 1e-5): "behaves exactly like". The same
-cases fail, with other values: "fails the same cases as". Where the time is used up, nothing more is claimed.
+Every mutant runs the cheapest failing call once; those with the same values run the cases, failing ones first, and are
+dropped at the first on which they do not fare as the submission did. Equal observations on all cases (to 1e-5):
+"behaves exactly like". The same cases fail, with other values: "fails the same cases as". Where the time is used up,
+nothing more is claimed.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,24 +26,57 @@ _MOST = 3
 Strength = Literal["exactly", "same cases"]
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A mutant that explains the observations: of everything, or of the cases about one entry point, ``part``."""
+
+    mutant: Mutant
+    part: str | None = None
+
+
+@dataclass(slots=True)
+class _Search:
+    """What the search goes through, and until when."""
+
+    problem: DrawnProblem
+    mutants: Sequence[Mutant]
+    observed: dict[int, Observation]
+    outcomes: dict[str, Outcome]
+    deadline: float
+
+    def cases(self, part: str | None = None) -> list[DrawnCase]:
+        """The judged cases, about one entry point if ``part``: the failing ones first, the cheapest first."""
+        chosen = [case for case in self.problem.cases if case.name in self.outcomes]
+        chosen = [case for case in chosen if part is None or entry(case) == part]
+        return sorted(chosen, key=lambda case: (self.outcomes[case.name].passed, sum(len(c.data) for c in case.calls)))
+
+
 def diagnose(
     problem: DrawnProblem, mutants: Sequence[Mutant], observed: dict[int, Observation], outcomes: dict[str, Outcome]
-) -> tuple[Strength, list[Mutant]] | None:
-    """The mutants that explain the observations best; None if no one does. Cases without an outcome are left out."""
-    deadline = time.monotonic() + _SECONDS
-    cases = [case for case in problem.cases if case.name in outcomes]
-    cases.sort(key=lambda case: (outcomes[case.name].passed, sum(len(call.data) for call in case.calls)))
-    exact: list[Mutant] = []
-    alike: list[Mutant] = []
-    for mutant in mutants:
-        if time.monotonic() > deadline:
-            break
-        likeness = _likeness(problem, mutant, cases, observed, outcomes)
-        if likeness is not None:
-            (exact if likeness == "exactly" else alike).append(mutant)
+) -> tuple[Strength, list[Likeness]] | None:
+    """The mutants that explain the observations best; None if no one does. Cases without an outcome are left out.
+
+    Where several entry points fail and no mutant explains them all, each is explained by its own cases, if all can be.
+    """
+    search = _Search(problem, mutants, observed, outcomes, time.monotonic() + _SECONDS)
+    cases = search.cases()
+    exact = _equal(search, cases)
     if exact:
-        return "exactly", exact[:_MOST]
-    return ("same cases", alike) if 0 < len(alike) <= _MOST else None
+        return "exactly", [Likeness(mutant) for mutant in exact[:_MOST]]
+    failing = dict.fromkeys(entry(case) for case in cases if not outcomes[case.name].passed)
+    if len(failing) > 1:
+        explained = {part: _equal(search, search.cases(part)) for part in failing}
+        if all(explained.values()):
+            return "exactly", [Likeness(found[0], part) for part, found in explained.items()]
+    alike = [mutant for mutant in mutants if _likeness(search, mutant, cases)]
+    if time.monotonic() < search.deadline and 0 < len(alike) <= _MOST:
+        return "same cases", [Likeness(mutant) for mutant in alike]
+    return None
+
+
+def entry(case: DrawnCase) -> str:
+    """The entry point that a case is about."""
+    return case.calls[0].program.entry
 
 
 def agree(one: Observation, other: Observation, program: Program) -> bool:
@@ -74,23 +109,46 @@ def agree(one: Observation, other: Observation, program: Program) -> bool:
     return not differences and set(one.detached) == set(other.detached)
 
 
-def _likeness(
-    problem: DrawnProblem,
-    mutant: Mutant,
-    cases: Sequence[DrawnCase],
-    observed: dict[int, Observation],
-    outcomes: dict[str, Outcome],
-) -> Strength | None:
-    namespace: dict[str, Any] = load(Path(f"mutant {mutant.name}"), mutant.source)
-    exactly = True
+def _equal(search: _Search, cases: Sequence[DrawnCase]) -> list[Mutant]:
+    """The mutants that are equal on these cases; one look at the cheapest failing call leaves few to try."""
+    call = min(cases[0].calls, key=lambda call: len(call.data))
+    seen = search.observed[call.number]
+    return [
+        mutant
+        for mutant in search.mutants
+        if time.monotonic() < search.deadline
+        and (call.program.random or _same_values(seen, search.problem.glance(_load(mutant), call), call.program))
+        and _likeness(search, mutant, cases, equal=True) == "exactly"
+    ]
+
+
+def _same_values(one: Observation, other: Observation, program: Program) -> bool:
+    if one.error and other.error:
+        return one.error.type == other.error.type
+    if one.error or other.error:
+        return False
+    return not compare(Observation(values=one.values), Observation(values=other.values), program).differences
+
+
+def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, equal: bool = False) -> Strength | None:
+    """How a mutant fares on these cases beside the submission; ``equal``: give up where it is no longer equal."""
+    namespace, exactly = _load(mutant), True
     for case in cases:
-        given = [problem.observe(namespace, call) for call in case.calls]
-        outcome = problem.judge_case(case, given)
-        if outcome.passed != outcomes[case.name].passed:
+        if time.monotonic() > search.deadline:
+            return None
+        given = [search.problem.observe(namespace, call) for call in case.calls]
+        outcome, own = search.problem.judge_case(case, given), search.outcomes[case.name]
+        if outcome.passed != own.passed:
             return None
         if any(call.program.random for call in case.calls):  # values differ from run to run, complaints don't
-            exactly = exactly and outcome.complaints == outcomes[case.name].complaints
+            exactly = exactly and outcome.complaints == own.complaints
         exactly = exactly and all(
-            agree(observed[call.number], one, call.program) for call, one in zip(case.calls, given, strict=True)
+            agree(search.observed[call.number], one, call.program) for call, one in zip(case.calls, given, strict=True)
         )
+        if equal and not exactly:
+            return None
     return "exactly" if exactly else "same cases"
+
+
+def _load(mutant: Mutant) -> dict[str, Any]:
+    return load(Path(f"mutant {mutant.name}"), mutant.source)

@@ -105,8 +105,13 @@ class DrawnProblem:
 
     def observe(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
         """What trusted code gives for a call, through the same runner as a submission."""
-        extras = {"device": device.run_on_fake_device, "closed": lambda program, names: None}
-        return from_parts(runner.observe(namespace, call.data, self.pool, extras))
+        extras = {"device": device.run_on_fake_device}
+        raw = runner.observe(namespace, call.data, self.pool, extras, scales=namespace is self.reference)
+        return replace(from_parts(raw), scales=raw.get("scales", {}))
+
+    def glance(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
+        """What trusted code gives in one run, without gradients."""
+        return from_parts(runner.glance(namespace, call.data))
 
     def judge_case(self, case: DrawnCase, observations: Sequence[Observation]) -> Outcome:
         """Compare what a case's calls gave with what they should give, and check a relation."""

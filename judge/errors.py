@@ -4,6 +4,7 @@
     ├── ProblemError      the author's: a problem folder is incomplete or contradicts itself
     ├── SubmissionError   the student's: there is nothing that could be judged
     ├── UsageError        the caller's: an argument of a command names nothing that exists
+    ├── RecordError       nobody's: the record of attempts can't be read or written
     └── JudgeError        ours: a process of the judge failed, and no verdict can be given
 
 A wrong answer is no error: it is a verdict, and travels in the report.
@@ -19,7 +20,12 @@ class ProblemError(Error):
 
 
 class SubmissionError(Error):
-    """A submission that holds nothing to judge; ``line`` and ``column`` (from 1) where they are known."""
+    """A submission that holds nothing to judge; ``line`` and ``column`` (from 1) where they are known.
+
+    ``source`` is set where the file could be read.
+    """
+
+    source: bytes | None = None
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None, text: str | None = None):
         super().__init__(message)
@@ -30,6 +36,10 @@ class SubmissionError(Error):
 
 class UsageError(Error):
     """A command's argument that names nothing that exists."""
+
+
+class RecordError(Error):
+    """The record of attempts can't be read or written; a verdict never depends on it."""
 
 
 class JudgeError(Error):

@@ -125,6 +125,7 @@ class Resemblance(Value):
     mutant: str
     what: str
     idea: str
+    part: str | None = None  # the entry point that behaves like it; None: the whole submission
 
 
 class Diagnosis(Value):
@@ -181,6 +182,7 @@ class Report(Value):
     seconds: float = 0.0
     import_seconds: float | None = None
     peak_mib: float | None = None
+    source: bytes | None = Field(default=None, exclude=True, repr=False)  # for the record, in no format
 
     @property
     def failed(self) -> tuple[CaseResult, ...]:

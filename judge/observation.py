@@ -33,6 +33,7 @@ class Observation:
     values: dict[str, Any] = field(default_factory=dict)
     gradient_error: Failure | None = None
     gradients: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    scales: dict[str, float] = field(default_factory=dict)  # of the reference only
     detached: tuple[str, ...] = ()
     repeat_error: Failure | None = None
     repeat: dict[str, Any] = field(default_factory=dict)

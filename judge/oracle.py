@@ -76,8 +76,12 @@ class Oracle:
         found = diagnose(self.problem, self._mutants, self.observed, outcomes)
         if found is None:
             return None
-        strength, mutants = found
-        return {"strength": strength, "mutants": [{"mutant": m.name, "what": m.what, "idea": m.idea} for m in mutants]}
+        strength, likenesses = found
+        mutants = [
+            {"mutant": like.mutant.name, "what": like.mutant.what, "idea": like.mutant.idea, "part": like.part}
+            for like in likenesses
+        ]
+        return {"strength": strength, "mutants": mutants}
 
     def _streams(self) -> list[dict[str, Any]]:
         return [

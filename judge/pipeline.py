@@ -70,7 +70,13 @@ def submit(
         station("running your code")
         return opened.judge(submission, practice=practice)
     except SubmissionError as exc:
-        found = {"message": str(exc), "line": exc.line, "column": exc.column, "line_text": exc.text}
+        found = {
+            "message": str(exc),
+            "line": exc.line,
+            "column": exc.column,
+            "line_text": exc.text,
+            "source": exc.source,
+        }
         return blank.model_copy(update={"verdict": "invalid submission", **found})
     except (ProblemError, JudgeError) as exc:
         return blank.model_copy(update={"message": str(exc)})
@@ -142,7 +148,9 @@ class OpenProblem:
         runner = Runner(self.engine, self.problem.limits, setup, self._pool, self._calls, self._pass_on)
         ran = runner.run(self._order)
         if ran.missing:
-            raise SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
+            missing = SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
+            missing.source = submission.source
+            raise missing
         self._oracle.send({"type": "end", "diagnose": diagnose, "keep": keep})
         result = self._result(ran)
         cases = () if ran.import_lost else tuple(self._case(case, result, ran) for case in self.cases)
@@ -153,6 +161,7 @@ class OpenProblem:
             problem=self.problem.id,
             title=self.problem.title,
             file=str(submission.path),
+            source=submission.source,
             source_sha256=hashlib.sha256(submission.source).hexdigest(),
             verdict=verdict,
             practice=practice,

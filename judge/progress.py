@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judge.errors import Error
+from judge.errors import RecordError
 from judge.models import Diagnosis, Problem, Report
 
 FILE = "attempts.db"
@@ -44,10 +44,6 @@ _SCHEMA = (
 )
 
 T = TypeVar("T")
-
-
-class RecordError(Error):
-    """The record of attempts can't be read or written; a verdict never depends on it."""
 
 
 @dataclass(frozen=True, slots=True)

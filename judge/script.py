@@ -12,7 +12,7 @@ from judge.program import Program, Ref, Step
 
 _HEAD = '''"""Case {case!r} of {problem}, as drawn with seed {seed}: inputs and calls, to run under a debugger.
 
-Run it beside your file: python {{this file}} path/to/your_file.py
+Run it beside your file: python THIS_FILE path/to/your_file.py
 """
 
 import importlib.util

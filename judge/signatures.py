@@ -7,6 +7,7 @@ position or by keyword. Nothing is said of a call that ``*args`` and ``**kwargs`
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from inspect import Parameter, Signature
 from typing import Any
@@ -122,7 +123,9 @@ def _reason(given: Signature, asked: Signature, keywords_only: bool) -> str:
 
 
 def _text(default: ast.expr | None) -> Any:
-    return Parameter.empty if default is None else ast.unparse(default)
+    if default is None:
+        return Parameter.empty
+    return re.sub(r"(?<=\de-)0(?=\d)", "", ast.unparse(default))  # 1e-5, as people write it
 
 
 def _shown(parameter: Parameter) -> Parameter:

@@ -36,6 +36,14 @@ _UTF_8 = re.compile(r"u8|utf-?8(-.*)?", re.IGNORECASE)
 def read_submission(path: Path, problem: Problem) -> Submission:
     """Read a student's file. Raises UsageError if there is none, SubmissionError if it holds nothing to judge."""
     source = _read(path)
+    try:
+        return _checked(path, source, problem)
+    except SubmissionError as exc:
+        exc.source = source
+        raise
+
+
+def _checked(path: Path, source: bytes, problem: Problem) -> Submission:
     text = _decode(path, source, problem.id)
     tree = _parse(path, text)
     try:

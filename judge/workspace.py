@@ -125,19 +125,6 @@ def only(cases: Sequence[str]) -> str:
     return cases[0]
 
 
-def source_of(path: Path, sha256: str | None) -> bytes | None:
-    """Read again what was judged, unless the file has been edited since."""
-    import hashlib  # which the list has no use for
-
-    if sha256 is None:
-        return None
-    try:
-        source = path.read_bytes()
-    except OSError:
-        return None
-    return source if hashlib.sha256(source).hexdigest() == sha256 else None
-
-
 def _similar_file(name: str, folders: Iterable[Path | None]) -> str:
     for folder in folders:
         if folder is not None and folder.is_dir():

@@ -15,8 +15,14 @@ STUB = str(ROOT / "problems" / "layer-norm" / "stub.py")
 HEAVY = {"pydantic", "rich", "typer"}
 IN_WORKERS = [
     *(path for path in (ROOT / "judge" / "processes").glob("*.py")),
-    *(ROOT / "judge" / f"{name}.py" for name in ("program", "authoring", "draws", "dropout", "compare", "diagnose", "stream")),
-    *(ROOT / "judge" / f"{name}.py" for name in ("drawn", "observation", "labels", "oracle", "script", "mutants", "edits")),
+    *(
+        ROOT / "judge" / f"{name}.py"
+        for name in ("program", "authoring", "draws", "dropout", "compare", "diagnose", "stream")
+    ),
+    *(
+        ROOT / "judge" / f"{name}.py"
+        for name in ("drawn", "observation", "labels", "oracle", "script", "mutants", "edits")
+    ),
 ]
 OPENS_HIDDEN = {"drawn.py", "mutants.py", "verify.py", "catalog.py", "problem_files.py", "edits.py"}
 LAYERS = [

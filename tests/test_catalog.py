@@ -120,7 +120,8 @@ def test_a_problem_is_found_by_its_exact_id(problems):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("layer-nrom", "did you mean layer-norm?"), ("", "judge list"), ("../layer-norm", "judge list")]
+    ("text", "said"),
+    [("layer-nrom", "did you mean layer-norm?"), ("", "judge list"), ("../../elsewhere", "judge list")],
 )
 def test_an_unknown_id_is_answered_with_what_may_be_meant(problems, text, said):
     make(problems)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from sample_reports import SAMPLES, case, report
 
+from judge.errors import RecordError
 from judge.models import Problem
-from judge.progress import FILE, Progress, RecordError, Standing, next_problem
+from judge.progress import FILE, Progress, Standing, next_problem
 from judge.report import json as json_report
 
 ROOT = Path(__file__).parent.parent
@@ -208,7 +209,8 @@ def test_a_folder_that_may_not_be_written_is_a_clear_error_and_can_still_be_read
 import os, sys
 from pathlib import Path
 from judge.models import Report
-from judge.progress import Progress, RecordError
+from judge.errors import RecordError
+from judge.progress import Progress
 if os.getuid() == 0:
     os.setuid(65534)
 progress = Progress(Path(sys.argv[1]), print)
@@ -236,7 +238,8 @@ def test_a_full_disk_is_a_clear_error_and_what_was_there_stays(progress, tmp_pat
 import os, resource, sys
 from pathlib import Path
 from judge.models import Report
-from judge.progress import Progress, RecordError
+from judge.errors import RecordError
+from judge.progress import Progress
 report = Report(problem="layer-norm", title="t", file="f.py", verdict="wrong answer")
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 try:

@@ -36,7 +36,7 @@ def test_parameters_that_take_every_call_of_the_contract_agree(parameters):
     [
         ("x, weight, beta, eps=1e-5", "parameter 2 is 'weight' where 'gamma' is asked"),
         ("x, beta, gamma, eps=1e-5", "'gamma' is not parameter 2"),
-        ("x, gamma, beta, eps", "'eps' has no default; the contract's is 1e-05"),
+        ("x, gamma, beta, eps", "'eps' has no default; the contract's is 1e-5"),
         ("x, gamma, beta", "'eps' is missing"),
         ("x, gamma, beta, axis=-1, eps=1e-5", "parameter 4 is 'axis' where 'eps' is asked"),
         ("x, gamma, beta, *, eps=1e-5", "'eps' can't be given by position, as it stands after a *"),
@@ -83,6 +83,7 @@ def test_a_method_is_seen_as_its_callers_see_it():
 
 def test_a_signature_is_shown_as_code():
     assert show(given("x: int, /, y='a', *, z=[1, 2], **k")) == "(x, /, y='a', *, z=[1, 2], **k)"
+    assert show(given("eps=1e-5, tiny=1e-12, big=1e05")) == "(eps=1e-5, tiny=1e-12, big=100000.0)"
 
 
 @pytest.mark.parametrize("text", ["x, y", "(x", "", "(x): pass\ndef g()", "(x) -> int", "(1)", "(x=1, y)"])

@@ -140,7 +140,11 @@ def test_after_two_calls_lost_for_the_same_reason_the_rest_are_not_reached(judge
 
 
 def test_one_lost_call_costs_only_its_case(judged):
-    report = judged(body("if x.shape == (2, 3) and float(x.abs().max()) > 1 and not os.environ.pop('gone', None):\n    pass\nif x.shape[0] == 2: os._exit(1)\nreturn torch.softmax(x @ y, -1)"))
+    report = judged(
+        body(
+            "if x.shape == (2, 3) and float(x.abs().max()) > 1 and not os.environ.pop('gone', None):\n    pass\nif x.shape[0] == 2: os._exit(1)\nreturn torch.softmax(x @ y, -1)"
+        )
+    )
     by_name = {case.name: case.status for case in report.cases}
     assert by_name["large_scores"] == "runtime error"
     assert by_name["plain"] in ("passed", "not reached")
@@ -190,7 +194,9 @@ def test_a_closed_function_is_named_with_its_line(judged):
 
 
 def test_the_diagnosis_names_the_mutant(judged):
-    report = judged(body("e = torch.exp(x @ y - (x @ y).max(-1, keepdim=True).values.detach())\nreturn e / e.sum(0, keepdim=True)"))
+    report = judged(
+        body("e = torch.exp(x @ y - (x @ y).max(-1, keepdim=True).values.detach())\nreturn e / e.sum(0, keepdim=True)")
+    )
     assert report.diagnosis is not None
     assert report.diagnosis.strength == "exactly"
     assert [mutant.mutant for mutant in report.diagnosis.mutants] == ["wrong_axis"]
@@ -244,11 +250,15 @@ def test_the_spawned_path_gives_the_same_verdicts(tmp_path: Path, softmax: Probl
 
 @pytest.mark.parametrize("name", ["judge", "reference", "problems", "cli", "judge.pipeline", "reference.norms"])
 def test_a_submission_can_import_nothing_of_ours(judged, name):
-    report = judged(f"try:\n    import {name}\nexcept ImportError as e:\n    print('refused')\nelse:\n    print('LEAK')\n{RIGHT}")
+    report = judged(
+        f"try:\n    import {name}\nexcept ImportError as e:\n    print('refused')\nelse:\n    print('LEAK')\n{RIGHT}"
+    )
     assert report.printed == ("refused",)
 
 
 def test_no_path_of_ours_is_known_to_a_submission(judged):
     root = Path(__file__).resolve().parent.parent
-    report = judged(f"import sys, os\nprint([p for p in sys.path if {str(root)!r} in p], {str(root)!r} in str(dict(os.environ)))\n{RIGHT}")
+    report = judged(
+        f"import sys, os\nprint([p for p in sys.path if {str(root)!r} in p and 'site-packages' not in p], {str(root)!r} in str(dict(os.environ)))\n{RIGHT}"
+    )
     assert report.printed == ("[] False",)

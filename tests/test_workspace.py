@@ -1,6 +1,5 @@
 """Where submissions live, and which file a command means."""
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -124,13 +123,3 @@ def test_a_script_is_written_for_one_case_only(cases):
     assert workspace.only(("a",)) == "a"
     with pytest.raises(UsageError, match="--case NAME"):
         workspace.only(cases)
-
-
-def test_the_source_is_what_was_judged_or_nothing(here):
-    (here / "a.py").write_bytes(b"x = 1\n")
-    digest = hashlib.sha256(b"x = 1\n").hexdigest()
-    assert workspace.source_of(here / "a.py", digest) == b"x = 1\n"
-    (here / "a.py").write_bytes(b"edited meanwhile\n")
-    assert workspace.source_of(here / "a.py", digest) is None
-    assert workspace.source_of(here / "a.py", None) is None
-    assert workspace.source_of(here / "gone.py", digest) is None

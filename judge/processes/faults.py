@@ -29,12 +29,16 @@ def describe(exc: BaseException) -> dict[str, Any]:
         "type": type(exc).__name__[:80],
         "bases": [base.__name__ for base in type(exc).__mro__ if base.__module__ == builtins.__name__],
         "message": message,
-        "line": frames[-1].lineno if frames else None,
+        "line": frames[-1].lineno if frames else _syntax_line(exc),
         "traceback": [
             f"line {f.lineno}, in {f.name}: {linecache.getline(SUBMISSION, f.lineno or 0).strip()[:120]}"
             for f in frames[-_MAX_FRAMES:]
         ],
     }
+
+
+def _syntax_line(exc: BaseException) -> int | None:
+    return exc.lineno if isinstance(exc, SyntaxError) and exc.filename == SUBMISSION else None
 
 
 def _kind(exc: BaseException, message: str) -> str:

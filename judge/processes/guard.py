@@ -8,9 +8,9 @@ TorchDispatchMode the operators that scripted code reaches (aten::native_layer_n
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -96,13 +96,16 @@ class Guard:
 
 
 def _resolve(dotted: str) -> Any:
-    parts = dotted.split(".")
-    value: Any = torch
-    for number, part in enumerate(parts[1:], start=1):
-        if not hasattr(value, part):
-            with contextlib.suppress(ImportError):
-                importlib.import_module(".".join(parts[: number + 1]))
-        value = getattr(value, part, None)
+    """The object of that name, if it is there already: what a submission imports itself is left to the syntax tree."""
+    module, parts = torch, dotted.split(".")
+    for number in range(len(parts), 0, -1):
+        if ".".join(parts[:number]) in sys.modules:
+            module = sys.modules[".".join(parts[:number])]
+            parts = parts[number:]
+            break
+    value: Any = module
+    for part in parts:
+        value = vars(value).get(part) if isinstance(value, ModuleType) else getattr(value, part, None)
     return value
 
 

@@ -8,6 +8,7 @@ results of the first run untouched, before it also by other inputs of the same s
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
     gradients    {"x": tensor or None, "norm1.weight": ...}      detached     results that are cut off from the graph
+    scales       of the reference's gradients only: what each is measured against at least
     repeat       the third run's values where they differ        overwritten  names of first results that changed later
     changed      [[input, "values"], ...]                        settings     names of changed settings
     generator    whether a step used the random generator        device, closed   see device.py and guard.py
@@ -16,7 +17,7 @@ results of the first run untouched, before it also by other inputs of the same s
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -163,7 +164,12 @@ class Run:
 
 
 def observe(
-    namespace: Namespace, call: bytes, pool: torch.Tensor, extras: dict[str, Callable[[Program, Namespace], Any]]
+    namespace: Namespace,
+    call: bytes,
+    pool: torch.Tensor,
+    extras: Mapping[str, Callable[[Program, Namespace], Any]],
+    *,
+    scales: bool = False,
 ) -> dict[str, Any]:
     """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
     program = wire.decode_call(call)
@@ -178,7 +184,7 @@ def observe(
     }
     if failure or program.light:
         return observation
-    observation |= _gradients(wire.decode_call(call), namespace, pool)
+    observation |= _gradients(wire.decode_call(call), namespace, pool, scales)
     if "altered" in program.extras:
         attempt(Run(wire.decode_call(call), namespace, scale=_ALTERED).execute)
     overwritten = _overwritten(first)  # before the third run writes the same values again
@@ -187,6 +193,13 @@ def observe(
     for name in extras.keys() & program.extras:
         observation[name] = extras[name](wire.decode_call(call), namespace)
     return observation
+
+
+def glance(namespace: Namespace, call: bytes) -> dict[str, Any]:
+    """What a call's first run alone gives: its values or its error."""
+    run = Run(wire.decode_call(call), namespace)
+    failure = attempt(run.execute)
+    return {"error": failure, "values": run.snapshots}
 
 
 def attempt(action: Callable[[], None]) -> dict[str, Any] | None:
@@ -202,22 +215,24 @@ def _by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**{str(number): arg for number, arg in enumerate(args)}, **kwargs}
 
 
-def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor) -> dict[str, Any]:
+def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor, scales: bool) -> dict[str, Any]:
     run = Run(program, namespace, with_gradients=True)
     gradients: dict[str, Any] = {}
     detached: list[str] = []
+    sizes: dict[str, float] = {}
 
     def differentiate() -> None:
         run.execute()
         parameters = _parameters(run)
         if not run.leaves and not parameters:
             return
-        total = None
+        total, size = None, 0.0
         position = 0
         for name, tensor in run.floating_results():
             if tensor.requires_grad:
-                part = (tensor * cotangent(pool, position, tensor)).sum()
-                total = part if total is None else total + part
+                product = tensor * cotangent(pool, position, tensor)
+                total = product.sum() if total is None else total + product.sum()
+                size += _norm(product) ** 2 if scales else 0.0
             else:
                 detached.append(name)
             position += tensor.numel()
@@ -225,9 +240,21 @@ def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor) -> di
             torch.autograd.backward(total)
         for name, leaf in (*run.leaves.items(), *parameters.items()):
             gradients[name] = leaf.grad.to_dense() if leaf.grad is not None else None
+            if scales:
+                sizes[name] = size**0.5 / (_norm(leaf) or 1.0)
 
     failure = attempt(differentiate)
-    return {"gradient_error": failure, "gradients": gradients, "detached": detached, "grad_changed": run.changed}
+    return {
+        "gradient_error": failure,
+        "gradients": gradients,
+        "detached": detached,
+        "grad_changed": run.changed,
+        "scales": sizes,
+    }
+
+
+def _norm(tensor: torch.Tensor) -> float:
+    return float(torch.linalg.vector_norm(tensor.detach()))
 
 
 def cotangent(pool: torch.Tensor, position: int, like: torch.Tensor) -> torch.Tensor:

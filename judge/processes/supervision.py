@@ -36,6 +36,7 @@ _NEEDED_BY_TORCH = (
 )  # fmt: skip
 _KEPT_VARIABLES = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT")
 _START_SECONDS = 120.0
+_LAST_ANSWERS_SECONDS = 1.0
 _CHUNK = 1 << 16
 
 
@@ -75,6 +76,14 @@ class Worker:
 
     def kill(self) -> None:
         self._kill()
+
+    def exited(self, account: dict[str, Any]) -> None:
+        """Report its exit, but after its last answers: the two come through different pipes."""
+        threading.Thread(target=self._report_exit, args=(account, time.monotonic()), daemon=True).start()
+
+    def _report_exit(self, account: dict[str, Any], at: float) -> None:
+        self._threads[1].join(_LAST_ANSWERS_SECONDS)  # somebody may still hold the pipe
+        self.events.put(Event("exit", at, account))
 
     def next_event(self, deadline: float | None = None) -> Event | None:
         """The next event, or None when the deadline (monotonic seconds) has passed."""
@@ -222,11 +231,9 @@ class Engine:
                 message = json.loads(line)
                 if "exit" in message:
                     worker = self._workers.pop(message["id"])
-                    worker.events.put(Event("exit", time.monotonic(), message))
+                    worker.exited(message)
         for worker in list(self._workers.values()):  # the zygote is gone, and its children with it
-            worker.events.put(
-                Event("exit", time.monotonic(), {"exit": None, "signal": None, "lost": self._last_words()})
-            )
+            worker.exited({"exit": None, "signal": None, "lost": self._last_words()})
 
     def _collect_errors(self, zygote: subprocess.Popen[bytes]) -> None:
         assert zygote.stderr
@@ -299,7 +306,7 @@ def _await_exit(process: subprocess.Popen[bytes], worker: Worker) -> None:
     else:
         code, accounts = process.wait(), {}
     exit_code, number = (code, None) if code >= 0 else (None, -code)
-    worker.events.put(Event("exit", time.monotonic(), {"exit": exit_code, "signal": number, **accounts}))
+    worker.exited({"exit": exit_code, "signal": number, **accounts})
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

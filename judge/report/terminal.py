@@ -123,6 +123,11 @@ def _every_case(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableTy
 def _resemblance(report: Report) -> Iterator[RenderableType]:
     if report.diagnosis is None:
         return
+    parts = [mutant for mutant in report.diagnosis.mutants if mutant.part]
+    for mutant in parts[:3]:
+        yield Text.assemble(f"your {mutant.part} behaves exactly like one that ", (mutant.what, "bold yellow"))
+    if parts:
+        return
     like = " or one that ".join(mutant.what for mutant in report.diagnosis.mutants[:3])
     if report.diagnosis.strength == "exactly":
         yield Text.assemble("your code behaves exactly like one that ", (like, "bold yellow"))
@@ -148,9 +153,8 @@ def _count(report: Report) -> Iterator[RenderableType]:
 
 
 def _remarks(report: Report, cut: Cut) -> Iterator[RenderableType]:
-    remarks = list(dict.fromkeys((*report.remarks, *(remark for case in report.cases for remark in case.remarks))))
-    yield from map(_remark, remarks[: cut.remarks])
-    yield from more(len(remarks) - cut.remarks, "more remarks (--verbose shows them)", 0)
+    yield from map(_remark, report.remarks[: cut.remarks])
+    yield from more(len(report.remarks) - cut.remarks, "more remarks (--verbose shows them)", 0)
 
 
 def _remark(text: str) -> Text:
