@@ -1,0 +1,65 @@
+"""The parent's side of a worker: order of events, caps, and ends."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from judge.processes import frames
+from judge.processes.supervision import Worker
+
+
+def worker(log_bytes: int = 1 << 16) -> tuple[Worker, int, int, int]:
+    """A worker without a process: gives the other ends of its commands, results and log."""
+    commands, results, log = os.pipe(), os.pipe(), os.pipe()
+    return Worker(lambda: None, commands[1], results[0], log[0], log_bytes), commands[0], results[1], log[1]
+
+
+def kinds(one: Worker, count: int) -> list[str]:
+    events = [one.next_event(time.monotonic() + 10) for _ in range(count)]
+    return [event.kind if event else "nothing" for event in events]
+
+
+def test_an_exit_never_overtakes_the_last_answers():
+    one, _, results, _ = worker()
+    one.exited({"exit": 0})  # its account may arrive first: it comes through another pipe
+    os.write(results, frames.pack({"type": "loaded"}) + frames.pack({"type": "done"}))
+    os.close(results)
+    assert kinds(one, 4) == ["frame", "frame", "end of answers", "exit"]
+
+
+def test_what_is_no_frame_is_unreadable():
+    for data in (b"x" * 16, b"JDG1" + b"\xff" * 12, frames.pack({})[:16] + b"[]"):
+        one, _, results, _ = worker()
+        os.write(results, data)
+        os.close(results)
+        assert kinds(one, 1)[0] in ("unreadable", "end of answers")
+
+
+def test_a_header_that_is_too_long_is_refused_before_it_is_read():
+    one, _, results, _ = worker()
+    os.write(results, b"JDG1" + (frames.MAX_HEADER + 1).to_bytes(4, "little") + (0).to_bytes(8, "little"))
+    assert kinds(one, 1) == ["unreadable"]  # nothing was closed: it did not wait for the bytes
+
+
+def test_the_log_is_capped_and_a_flood_is_reported_once():
+    one, _, _, log = worker(log_bytes=100)
+    os.write(log, b"a" * 60)
+    os.write(log, b"b" * 60)
+    os.write(log, b"c" * 60)
+    os.close(log)
+    one.settle()
+    assert bytes(one.log) == b"a" * 60 + b"b" * 40
+    assert kinds(one, 1) == ["flood"]
+    assert one.events.empty()
+
+
+def test_commands_arrive_whole_and_in_order():
+    one, commands, _, _ = worker()
+    one.send({"type": "call", "call": 1}, b"x" * 300_000)
+    one.send({"type": "end"})
+    one.finish()
+    with os.fdopen(commands, "rb") as stream:
+        assert frames.read(stream.read) == ({"type": "call", "call": 1}, b"x" * 300_000)
+        assert frames.read(stream.read) == ({"type": "end"}, b"")
+        assert stream.read() == b""
