@@ -44,6 +44,13 @@ class Isolation(str, Enum):
     process = "process"
 
 
+class Level(str, Enum):
+    """How much a submission is locked in; docs/security.md says what each means."""
+
+    kernel = "kernel"
+    process = "process"
+
+
 class Commands(TyperGroup):
     """The place where errors become one line on stderr and an exit code."""
 
@@ -85,6 +92,7 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Draw the same inputs agai
 Cases = Annotated[list[str] | None, typer.Option(metavar="NAME", help="This case only: practice.", show_default=False)]
 Save = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the case as a script.", show_default=False)]
 How = Annotated[Isolation, typer.Option(help="How workers are kept apart.")]
+Required = Annotated[Level | None, typer.Option(help="Refuse to judge with less.", show_default=False)]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
 Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
 
@@ -138,12 +146,13 @@ def start(id: Id, force: Force = False) -> None:
 @app.command()
 def submit(
     id: Id, file: File = None, as_json: AsJson = False, no_record: NoRecord = False, seed: Seed = None,
-    case: Cases = None, save: Save = None, isolation: How = Isolation.auto, verbose: Verbose = False,
+    case: Cases = None, save: Save = None, isolation: How = Isolation.auto, require_isolation: Required = None,
+    verbose: Verbose = False,
 ) -> None:  # fmt: skip
     """Judge a file."""
     from judge import catalog, pipeline, workspace
 
-    with launch.take(isolation.value) as engine, _station() as station:
+    with launch.take(isolation.value, require_isolation) as engine, _station() as station:
         problem = catalog.find_problem(id)
         if save is not None:
             _save(problem, engine, workspace.only(case or ()), seed, save)

@@ -91,10 +91,14 @@ def same_form(observed: Observation, expected: Observation, program: Program, la
 
 def relative_error(observed: torch.Tensor, expected: torch.Tensor, floor: float = 0.0) -> float:
     """||observed - expected|| over the larger of ||expected|| and ``floor``; inf if anything is not finite."""
-    difference = torch.linalg.vector_norm(observed.double() - expected.double()).item()
-    scale = max(torch.linalg.vector_norm(expected.double()).item(), floor) or _ZERO_SCALE
+    difference = torch.linalg.vector_norm(_wide(observed) - _wide(expected)).item()
+    scale = max(torch.linalg.vector_norm(_wide(expected)).item(), floor) or _ZERO_SCALE
     error = difference / scale
     return error if error == error else float("inf")
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.to(torch.complex128) if tensor.is_complex() else tensor.double()
 
 
 def _compare_errors(observed: Failure | None, expected: Failure | None, program: Program, result: Comparison) -> None:
@@ -119,8 +123,11 @@ def _compare_values(observed: Any, expected: Any, name: str, dtype: str, result:
         if kind == "structure":
             result.differences.append(_structure(subject, one, other))
         elif kind == "plain":
-            if one != other:
-                result.differences.append(Difference("value", subject, f"is {_short(one)}, expected {_short(other)}"))
+            error = _plain_error(one, other)
+            result.worst = max(result.worst, error)
+            if error > _LOW_TOLERANCES.get(dtype, TOLERANCE):
+                message = f"is {_short(one)}, expected {_short(other)}"
+                result.differences.append(Difference("value", subject, message, error))
         else:
             form = _form(one, other, subject)
             result.differences += form
@@ -129,6 +136,16 @@ def _compare_values(observed: Any, expected: Any, name: str, dtype: str, result:
                 result.worst = max(result.worst, error)
                 if difference:
                     result.differences.append(difference)
+
+
+def _plain_error(observed: Any, expected: Any) -> float:
+    """Floats are measured as tensors are; everything else is equal or not."""
+    if observed == expected:
+        return 0.0
+    if not isinstance(expected, float):
+        return float("inf")
+    one, other = (torch.tensor(value, dtype=torch.float64) for value in (observed, expected))
+    return relative_error(one, other)
 
 
 def _pairs(observed: Any, expected: Any, subject: str) -> Iterator[tuple[str, str, Any, Any]]:
@@ -172,12 +189,12 @@ def _tensor(
     """The difference of two tensors of one shape, if it counts, and the error in any case."""
     if expected.numel() == 0:
         return None, 0.0
-    if not expected.is_floating_point():
-        wrong = observed.double() != expected.double()
+    if not (expected.is_floating_point() or expected.is_complex()):
+        wrong = observed != expected
         if not bool(wrong.any()):
             return None, 0.0
         return Difference("value", subject, _where(observed, expected, wrong)), float("inf")
-    one, other = observed.double(), expected.double()
+    one, other = _wide(observed), _wide(expected)
     finite = torch.isfinite(one)
     if not bool(finite.all()):
         place = _first(~finite)
@@ -218,7 +235,7 @@ def _compare_gradients(observed: Observation, expected: Observation, label: Labe
             result.differences.append(Difference("gradient", name, "is cut off from the graph: no gradient flows back"))
     if any(difference.facet == "gradient" for difference in result.differences):
         return
-    norms = [torch.linalg.vector_norm(g.double()).item() for g in expected.gradients.values() if g is not None]
+    norms = [torch.linalg.vector_norm(_wide(g)).item() for g in expected.gradients.values() if g is not None]
     largest = _GRADIENT_FLOOR * max(norms, default=0.0)
     for name, wanted in expected.gradients.items():
         floor = max(largest, _NATURAL_FLOOR * expected.scales.get(name, 0.0))
@@ -235,8 +252,8 @@ def _gradient(
         return None, 0.0
     like = expected if expected is not None else observed
     assert like is not None
-    wanted = (torch.zeros_like(like) if expected is None else expected).double()
-    given = (torch.zeros_like(like) if observed is None else observed).double()
+    wanted = _wide(torch.zeros_like(like) if expected is None else expected)
+    given = _wide(torch.zeros_like(like) if observed is None else observed)
     if given.shape != wanted.shape:
         message = f"has shape {tuple(given.shape)}, expected {tuple(wanted.shape)}"
         return Difference("gradient", subject, message), float("inf")

@@ -135,7 +135,7 @@ class OpenProblem:
         practice: bool = False,
         diagnose: bool = True,
         keep: str | None = None,
-        closed: bool = True,
+        streams: bool = True,
     ) -> Report:
         """Judge a submission on the drawn cases. ``keep``: let the oracle worker remember its observations."""
         started = time.monotonic()
@@ -143,10 +143,10 @@ class OpenProblem:
         setup = {
             "source": submission.source.decode("utf-8-sig"),
             "names": [entry.name for entry in self.problem.entry_points],
-            "closed": list(self.problem.closed) if closed else [],
+            "closed": list(self.problem.closed),
         }
         runner = Runner(self.engine, self.problem.limits, setup, self._pool, self._calls, self._pass_on)
-        ran = runner.run(self._order)
+        ran = runner.run([number for number in self._order if streams or number not in self._stream_calls])
         if ran.missing:
             missing = SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
             missing.source = submission.source
@@ -155,7 +155,7 @@ class OpenProblem:
         result = self._result(ran)
         cases = () if ran.import_lost else tuple(self._case(case, result, ran) for case in self.cases)
         uses = (*submission.closed_uses, *(ClosedUse(name=name, line=line) for name, line in ran.closed))
-        closed_uses = _unique_uses(uses) if closed else ()
+        closed_uses = _unique_uses(uses)
         verdict, message = _verdict(cases, closed_uses, ran, practice, runner.over_memory)
         return Report(
             problem=self.problem.id,

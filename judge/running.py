@@ -73,6 +73,7 @@ class Runner:
         self._observed = observed
         self._setup = setup | {
             "type": "setup",
+            "lock": engine.lock_plan,
             "memory_mib": limits.memory_mib,
             "cpu_seconds": limits.submission_seconds,
         }
@@ -105,7 +106,7 @@ class Runner:
         if event is None or event.kind != "frame" or event.header.get("type") != "locked":
             said = bytes(worker.log).decode(errors="replace").strip().splitlines()
             raise JudgeError(f"a worker could not be started{': ' + said[-1] if said else ''}; run `judge doctor`")
-        self._engine.layers = tuple(map(str, event.header["layers"]))
+        self._engine.locked(event.header["level"], event.header["layers"], event.header["leaks"])
         return event.at
 
     def _load(self, worker: Worker, now: float) -> bool:

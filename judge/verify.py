@@ -178,7 +178,7 @@ class _Prover:
         self._progress(f"{self.problem.id}: {name}")
         if isinstance(submission, Report):
             return submission
-        return self._opened.judge(submission, diagnose=False, keep=keep)
+        return self._opened.judge(submission, diagnose=False, keep=keep, streams=False)
 
     def _read(self, path: Path) -> Submission | Report:
         """The file as a student's would be read; what can't be judged at all is a refusal."""

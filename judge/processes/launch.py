@@ -43,17 +43,20 @@ def early(argv: Sequence[str]) -> Engine | None:
     return engine
 
 
-def take(isolation: str) -> Engine:
-    """Give the engine that was started early, if it is of that isolation, or a new one; Ctrl-C is Python's again."""
+def take(isolation: str, required: str | None = None) -> Engine:
+    """Give the engine that was started early, if it is of that isolation, or a new one; Ctrl-C is Python's again.
+
+    ``required``: the engine refuses to judge below this level.
+    """
     import signal
 
     from judge.processes.supervision import Engine
 
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if _started is not None and _started[0] == isolation:
-        return _started[1]
-    return Engine(isolation)
+    engine = _started[1] if _started is not None and _started[0] == isolation else Engine(isolation)
+    engine.required = required
+    return engine
 
 
 def close() -> None:

@@ -1,41 +1,77 @@
-"""What a student worker gives up before it sees a line of the submission.
+"""What a student worker gives up before it sees a line of the submission, and the proof that it did.
 
-Resource limits only, where the system has them; every layer that is in force is named, none is promised silently.
+    kernel    resource limits, no capabilities, Landlock, seccomp; proven by trying what must fail
+    process   separate processes and resource limits only: other systems, older kernels, or by request
+
+Every layer that is in force is named in the report; none is promised silently.
 """
 
 from __future__ import annotations
 
-import contextlib
+import os
 import sys
-from pathlib import Path
+from dataclasses import dataclass, field
 
-MIB = 1 << 20
+from judge.processes import capabilities, landlock, libc, limits, seccomp, trial
 
-
-def lock(memory_mib: int, cpu_seconds: float) -> list[str]:
-    """Lock this process; gives the names of the layers in force. The memory budget counts from the present size."""
-    if sys.platform == "win32":
-        return []
-    import resource
-
-    limits = [
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CPU, int(cpu_seconds) + 1),
-        (resource.RLIMIT_NOFILE, 64),
-    ]
-    if sys.platform == "linux":  # elsewhere the address space is no measure of memory
-        limits.append((resource.RLIMIT_AS, _address_space() + memory_mib * MIB))
-    for kind, limit in limits:
-        _, hard = resource.getrlimit(kind)
-        bound = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        with contextlib.suppress(ValueError, OSError):  # a limit that the system doesn't know stays as it was
-            resource.setrlimit(kind, (bound, bound))
-    return ["resource limits"]
+LAYERS = ("resource limits", "capabilities", "landlock", "seccomp")
 
 
-def _address_space() -> int:
-    import resource
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to lock and how: what may be read, what must not be, and layers left out (for tests and by request)."""
 
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    return pages * resource.getpagesize()
+    read: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    canaries: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    landlock: int | None = None  # the newest version to use (for tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """The level reached, its layers, and what succeeded although the level says that it must not."""
+
+    level: str
+    layers: list[str]
+    leaks: list[str]
+
+
+def lock(plan: Plan, memory_mib: int, cpu_seconds: float) -> Locked:
+    """Lock this process with every layer that the system has."""
+    layers: list[str] = []
+    if os.name != "posix":
+        return Locked("process", layers, [])
+    if "resource limits" not in plan.without:
+        limits.limit(memory_mib, cpu_seconds)
+        layers.append("resource limits")
+    if sys.platform == "linux":
+        _lock_by_kernel(plan, layers)
+    whole = all(any(layer.startswith(wanted) for layer in layers) for wanted in LAYERS)
+    if not whole:
+        return Locked("process", layers, [])
+    return Locked("kernel", layers, trial.what_succeeds(plan.canaries))
+
+
+def _lock_by_kernel(plan: Plan, layers: list[str]) -> None:
+    if "capabilities" not in plan.without:
+        capabilities.drop()
+        layers.append("capabilities dropped")
+    version = 0
+    if "landlock" not in plan.without and landlock.version():
+        version = landlock.restrict(_own(plan.read), plan.names, known=plan.landlock)
+        layers.append(f"landlock {version}")
+    if "seccomp" not in plan.without and libc.machine() is not None:
+        seccomp.restrict(os.getpid(), read_only=not version)
+        layers.append("seccomp")
+
+
+def _own(paths: list[str]) -> list[str]:
+    """A rule on /proc/self means the process that makes it, so it is made here."""
+    return [*paths, f"/proc/{os.getpid()}"]
+
+
+def undumpable() -> None:
+    """Let no other process of this user read this one's memory."""
+    if sys.platform == "linux":
+        libc.prctl(libc.SET_DUMPABLE, 0)

@@ -126,9 +126,16 @@ class Run:
         if self.scale and step.kind in _STUDENT_STEPS:
             for _, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs)):
                 if tensor.is_floating_point():
-                    tensor.mul_(self.scale)
+                    self._scale_memory(tensor, self.scale)
         args = tuple(self._with_results(arg) for arg in step.args)
         return args, {key: self._with_results(value) for key, value in step.kwargs.items()}
+
+    def _scale_memory(self, tensor: torch.Tensor, scale: float) -> None:
+        """Scale what a tensor is a view of, once: an expanded tensor can't be written to."""
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in self._seen:
+            self._seen.add(storage.data_ptr())
+            torch.empty(0, dtype=tensor.dtype).set_(storage).mul_(scale)
 
     def _mark_leaves(self, index: int, step: Step) -> None:
         """Let every floating input that was drawn require a gradient, once, under its first path."""

@@ -1,8 +1,8 @@
 """The locked child that runs a submission: source and calls come as bytes, one frame of observations goes per call.
 
-    in   {"type": "setup", "source", "names", "closed", "memory_mib", "cpu_seconds", "seed"}, body: the cotangent pool
+    in   {"type": "setup", "source", "names", "closed", "lock", "memory_mib", "cpu_seconds", "seed"}, body: the pool
          {"type": "call", "call": 3}, body: the call         ...         {"type": "end"}
-    out  {"type": "locked", "layers"}   {"type": "loaded", "error", "missing", "settings", "seeded"}
+    out  {"type": "locked", "level", "layers", "leaks"}   {"type": "loaded", "error", "missing", "settings", "seeded"}
          {"type": "observation", "call": 3}, body: the observation       ...      {"type": "done", "closed"}
 
 Before each call a marker goes to the log, so that what the submission prints can be told apart by call.
@@ -14,6 +14,7 @@ import importlib.abc
 import linecache
 import os
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,9 +34,12 @@ def main(commands: int, results: int) -> None:
     read = _reader(commands)
     setup, pool_bytes = frames.read(read)
     pool = wire.decode_result(pool_bytes)
-    layers = lock.lock(setup["memory_mib"], setup["cpu_seconds"])
-    _send(results, {"type": "locked", "layers": layers})
+    locked = lock.lock(lock.Plan(**setup.pop("lock")), setup["memory_mib"], setup["cpu_seconds"])
+    _send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
+    if locked.leaks:
+        return
     _hide_the_judge()
+    tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
     watch = guard.Guard(setup["closed"])
     torch.manual_seed(setup["seed"])
     namespace = _load(setup, results)

@@ -7,6 +7,7 @@ worker is what is measured here: time by our clock, memory and exit by wait4.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -17,19 +18,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from judge.errors import JudgeError
-from judge.processes import frames
+from judge.processes import frames, landlock, libc, readable
 
 Role = Literal["student", "oracle"]
 _HERE = Path(__file__).resolve().parent
+_LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
-    "frames", "wire", "faults", "hygiene", "runner", "fake_device", "device", "guard", "lock",
-    "student_worker", "oracle_worker", "zygote",
+    "frames", "wire", "faults", "hygiene", "runner", "fake_device", "device", "guard", "libc", "limits", "capabilities",
+    "landlock", "syscalls", "seccomp", "trial", "lock", "student_worker", "oracle_worker", "zygote",
 )  # fmt: skip
 _NEEDED_BY_TORCH = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",
@@ -136,9 +138,13 @@ class Worker:
 class Engine:
     """Starts workers: forked from one zygote where that is safe, spawned where it isn't or where it is asked for."""
 
-    def __init__(self, isolation: str = "auto"):
+    def __init__(self, isolation: str = "auto", *, without: Sequence[str] = ()):
+        """``isolation``: "auto" or "process". ``without``: layers to leave out, for tests that show what each stops."""
         self.forks = isolation == "auto" and sys.platform == "linux"
+        self.level = "process"
         self.layers: tuple[str, ...] = ()
+        self.required: str | None = None  # refuse to judge below this level
+        self._without = list(without) if self.forks else ["capabilities", "landlock", "seccomp"]
         self._numbers = iter(range(1 << 62))
         self._workers: dict[int, Worker] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -157,12 +163,29 @@ class Engine:
     def isolation(self) -> str:
         """The level in force and what it consists of, for reports."""
         how = "forked" if self.forks else "spawned"
-        return ", ".join((f"process ({how})", *self.layers))
+        return f"{self.level} ({', '.join((how, *self.layers))})"
+
+    @functools.cached_property
+    def lock_plan(self) -> dict[str, Any]:
+        """What a student worker may read and what it must not, for judge/processes/lock.py."""
+        root = str(_HERE.parent.parent)
+        read, names = readable.readable(root, [_LIBRARY, *_site_folders()])
+        return {"read": read, "names": names, "canaries": readable.canaries(root), "without": self._without}
+
+    def locked(self, level: str, layers: Sequence[str], leaks: Sequence[str]) -> None:
+        """Take note of a student worker's lock. Raises JudgeError if it leaks, or is below what is required."""
+        self.level, self.layers = level, tuple(layers)
+        if leaks:
+            raise JudgeError(f"the lock does not hold, a worker could {', '.join(leaks)}; run `judge doctor`")
+        if self.required == "kernel" and level != "kernel":
+            raise JudgeError(f"isolation kernel is required, and here is only {self.isolation}; run `judge doctor`")
 
     def start(self) -> None:
         """Begin the torch import, if it has not begun; a few milliseconds."""
         if self._zygote or not self.forks:
             return
+        with contextlib.suppress(OSError):
+            libc.prctl(libc.SET_DUMPABLE, 0)  # no other process of this user reads this one's memory
         ours, theirs = socket.socketpair()
         with theirs:
             self._zygote = _popen(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -249,11 +272,17 @@ class Engine:
 def isolation_layers() -> list[tuple[str, str, str]]:
     """What can be in force here: (layer, state, what to do)."""
     linux = sys.platform == "linux"
+    has_landlock = landlock.version() if linux else 0
+    has_seccomp = linux and libc.machine() is not None and Path("/proc/sys/kernel/seccomp").exists()
+    elsewhere = "not on this system"
+    newer = "use a kernel from 5.13 on that has it switched on"
     return [
         ("separate processes", "in force", ""),
-        ("fork from one zygote", "in force" if linux else "not on this system: workers are spawned", ""),
-        ("resource limits", "in force" if os.name == "posix" else "not on this system", ""),
-        ("memory limit", "in force" if linux else "not on this system", ""),
+        ("fork from one zygote", "in force" if linux else f"{elsewhere}: workers are spawned", ""),
+        ("resource limits", "in force" if os.name == "posix" else elsewhere, ""),
+        ("memory limit", "in force" if linux else elsewhere, ""),
+        ("landlock", "in force", "") if has_landlock else ("landlock", "missing" if linux else elsewhere, newer),
+        ("seccomp", "in force", "") if has_seccomp else ("seccomp", "missing" if linux else elsewhere, newer),
     ]
 
 
@@ -270,7 +299,7 @@ def _source(path: Path) -> str:
 
 def _site_folders() -> Iterator[str]:
     """The folders that hold torch and what it needs, found without importing anything."""
-    seen = {os.path.realpath(os.path.dirname(os.__file__))}
+    seen = {os.path.realpath(_LIBRARY)}
     for name in _NEEDED_BY_TORCH:
         spec = importlib.util.find_spec(name)
         if spec is None and name == "torch":
@@ -287,7 +316,8 @@ def _popen(**streams: Any) -> subprocess.Popen[bytes]:
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     environment = {
-        "PATH": "", "HOME": os.path.abspath(os.sep), "USER": "student", "LANG": "C.UTF-8",
+        "PATH": "", "HOME": _LIBRARY, "TMPDIR": _LIBRARY, "TORCHINDUCTOR_CACHE_DIR": _LIBRARY, "USER": "student",
+        "LANG": "C.UTF-8",
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", **one_thread, **kept,
     }  # fmt: skip
     return subprocess.Popen(

@@ -47,6 +47,7 @@ MAX_DEPTH = 16
 MAX_RANK = 16
 MAX_DIGITS = 400
 MAX_NODES = 100_000
+_MAX_JSON_PARTS = 16 * MAX_NODES  # a part of a few bytes takes a hundred once it is parsed
 
 
 class WireError(Exception):
@@ -104,15 +105,18 @@ def encode_call(program: Program) -> bytes:
 
 def decode_call(data: bytes) -> Program:
     """The program again, with fresh memory: whatever a run does to its inputs, the next decoding is untouched."""
-    header, position = _split(data, len(data))
+    header, position = _split(data)
     storages = []
     for length in header["blobs"]:
         storages.append(bytearray(data[position : position + length]))
         position += length
     tensors = [_view(storages[number], *place) for *place, number in header["tensors"]]
 
+    def raw(kind: str, place: Any) -> Any:
+        return Ref(place[0], tuple(place[1])) if kind == "r" else tensors[place]
+
     def value(node: Any) -> Any:
-        return _value(node, tensors.__getitem__, [MAX_NODES], 0)
+        return _value(node, raw, [MAX_NODES], 0)
 
     steps = tuple(
         Step(kind, name, value(target), tuple(value(arg) for arg in args), value(kwargs), observe)
@@ -154,13 +158,15 @@ def encode_result(value: Any, max_bytes: int = 1 << 26) -> bytes:
 def decode_result(data: bytes) -> Any:
     """The value of hostile bytes, or WireError; never another error, never more memory than ``data`` accounts for."""
     try:
-        header, position = _split(data, len(data))
+        header, position = _split(data, most_parts=_MAX_JSON_PARTS)
         offset = position
 
-        def raw(place: Any) -> torch.Tensor | bytes:
+        def raw(kind: str, place: Any) -> torch.Tensor | bytes:
             nonlocal offset
-            if type(place) is int:
-                if not 0 <= place <= len(data) - offset:
+            if kind == "r":
+                raise WireError("a part of unknown form")
+            if kind == "b":
+                if type(place) is not int or not 0 <= place <= len(data) - offset:
                     raise WireError("bytes of impossible length")
                 offset += place
                 return data[offset - place : offset]
@@ -204,11 +210,14 @@ def _join(header: dict[str, Any], blobs: list[bytes]) -> bytes:
     return b"".join((struct.pack("<I", len(text)), text, *blobs))
 
 
-def _split(data: bytes, limit: int) -> tuple[Any, int]:
+def _split(data: bytes, most_parts: int | None = None) -> tuple[Any, int]:
     (length,) = struct.unpack_from("<I", data)
-    if 4 + length > limit:
+    if 4 + length > len(data):
         raise WireError("the header is longer than the frame")
-    return json.loads(data[4 : 4 + length]), 4 + length
+    text = data[4 : 4 + length]
+    if most_parts is not None and sum(map(text.count, (b",", b"[", b"{"))) > most_parts:
+        raise WireError("a value that has too many parts")
+    return json.loads(text), 4 + length
 
 
 def _memory(pointer: int, size: int) -> bytes:
@@ -224,6 +233,8 @@ def _view(memory: bytearray, name: str, shape: list[int], stride: list[int], off
 
 
 def _odd_tensor(value: torch.Tensor) -> str | None:
+    if value.is_nested:
+        return "nested tensor"
     if value.layout is not torch.strided:
         return f"{str(value.layout).removeprefix('torch.')} tensor"
     if value.device.type != "cpu":
@@ -249,7 +260,7 @@ def _tree(value: Any, raw: Callable[[torch.Tensor | bytes], Any], depth: int) ->
     if isinstance(value, Ref):
         return {"r": [value.step, list(value.path)]}
     if isinstance(value, torch.dtype):
-        return {"c": _NAMES[value]}
+        return {"c": _NAMES[value]} if value in _NAMES else {"o": str(value)}
     for kind, node in ((list, "l"), (tuple, "u"), (set, "s"), (frozenset, "s")):
         if isinstance(value, kind):
             return {node: [_tree(item, raw, depth + 1) for item in value]}
@@ -258,7 +269,7 @@ def _tree(value: Any, raw: Callable[[torch.Tensor | bytes], Any], depth: int) ->
     return {"o": type(value).__name__}
 
 
-def _value(node: Any, raw: Callable[[Any], Any], budget: list[int], depth: int) -> Any:
+def _value(node: Any, raw: Callable[[str, Any], Any], budget: list[int], depth: int) -> Any:
     budget[0] -= 1
     if depth > MAX_DEPTH + 2 or budget[0] < 0:
         raise WireError("a value that is nested too deeply or has too many parts")
@@ -267,8 +278,8 @@ def _value(node: Any, raw: Callable[[Any], Any], budget: list[int], depth: int) 
     if type(node) is not dict or len(node) != 1:
         raise WireError("a part of unknown form")
     ((kind, content),) = node.items()
-    if kind in ("t", "b"):
-        return raw(content)
+    if kind in ("t", "b", "r"):
+        return raw(kind, content)
     if kind in ("l", "u", "s"):
         items = [_value(item, raw, budget, depth + 1) for item in content]
         return {"l": list, "u": tuple, "s": frozenset}[kind](items)
@@ -278,8 +289,6 @@ def _value(node: Any, raw: Callable[[Any], Any], budget: list[int], depth: int) 
         return int(content)
     if kind == "f" and type(content) is str:
         return float.fromhex(content)
-    if kind == "r":
-        return Ref(content[0], tuple(content[1]))
     if kind == "c":
         return DTYPES[content]
     if kind == "o" and type(content) is str:

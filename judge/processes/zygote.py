@@ -19,13 +19,14 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from judge.processes import oracle_worker, student_worker
+from judge.processes import lock, oracle_worker, student_worker
 
 _PR_SET_PDEATHSIG = 1
 
 
 def main(payload: dict[str, Any]) -> NoReturn:
     """Serve forks, or, in a spawned process, be the worker."""
+    lock.undumpable()
     gc.collect()
     gc.freeze()  # a forked child that collects would otherwise copy the whole heap
     if payload["role"] == "zygote":

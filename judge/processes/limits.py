@@ -1,0 +1,27 @@
+"""Resource limits of a student worker: what the system counts and refuses by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+MIB = 1 << 20
+
+
+def limit(memory_mib: int, cpu_seconds: float) -> None:
+    """Limit memory (counted from the present size), processor time, files and core dumps, for good."""
+    import resource
+
+    bounds = {"CORE": 0, "FSIZE": 0, "CPU": int(cpu_seconds) + 1, "NOFILE": 64, "MSGQUEUE": 0, "MEMLOCK": 0}
+    if sys.platform == "linux":  # elsewhere the address space is no measure of memory
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        bounds["AS"] = pages * resource.getpagesize() + memory_mib * MIB
+    for name, bound in bounds.items():
+        kind = getattr(resource, f"RLIMIT_{name}", None)
+        if kind is None:
+            continue
+        _, hard = resource.getrlimit(kind)
+        value = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        with contextlib.suppress(ValueError, OSError):  # a limit that the system doesn't know stays as it was
+            resource.setrlimit(kind, (value, value))
