@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -60,8 +61,12 @@ def describe_call(program: Program) -> str:
             parts.append(f"{step.name or 'module'}({', '.join(given)})")
         elif step.kind in ("constant", "attribute"):
             parts.append(str(step.name))
-    line = "; ".join(parts)
+    line = "; ".join(part if count == 1 else f"{count} times {part}" for part, count in _runs(parts))
     return f"{line} in {program.dtype}" if program.dtype != "float64" else line
+
+
+def _runs(parts: list[str]) -> list[tuple[str, int]]:
+    return [(part, len(list(same))) for part, same in itertools.groupby(parts)]
 
 
 def _class_of(program: Program, target: Ref | None) -> str:

@@ -53,6 +53,7 @@ class Run:
         self.generator = False
         self._training: set[int] = set()
         self._seen: set[int] = set()
+        self._scaled: set[int] = set()
 
     def execute(self) -> None:
         """Run every step; raises whatever the submission raises."""
@@ -133,8 +134,8 @@ class Run:
     def _scale_memory(self, tensor: torch.Tensor, scale: float) -> None:
         """Scale what a tensor is a view of, once: an expanded tensor can't be written to."""
         storage = tensor.untyped_storage()
-        if storage.data_ptr() not in self._seen:
-            self._seen.add(storage.data_ptr())
+        if storage.data_ptr() not in self._scaled:
+            self._scaled.add(storage.data_ptr())
             torch.empty(0, dtype=tensor.dtype).set_(storage).mul_(scale)
 
     def _mark_leaves(self, index: int, step: Step) -> None:
