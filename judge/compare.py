@@ -20,7 +20,7 @@ from judge.processes.wire import Opaque
 from judge.program import Program
 
 TOLERANCE = 1e-5
-LOWER_PRECISION = 1e-9  # correct float64 programs agree better than that
+LOWER_PRECISION = 1e-8  # correct float64 programs agree better than that
 _LOW_TOLERANCES = {"float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
 _TOKEN_FLOOR = 1e-3
 _GRADIENT_FLOOR = 0.1

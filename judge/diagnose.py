@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
+
+import torch
 
 from judge.compare import compare
 from judge.drawn import DrawnCase, DrawnProblem, Outcome, load
@@ -103,7 +105,7 @@ def agree(one: Observation, other: Observation, program: Program) -> bool:
         return True
     differences = [
         d
-        for d in compare(one, other, program).differences
+        for d in compare(_finite(one), _finite(other), program).differences
         if d.facet in ("value", "gradient", "shape", "dtype", "structure")
     ]
     return not differences and set(one.detached) == set(other.detached)
@@ -127,7 +129,8 @@ def _same_values(one: Observation, other: Observation, program: Program) -> bool
         return one.error.type == other.error.type
     if one.error or other.error:
         return False
-    return not compare(Observation(values=one.values), Observation(values=other.values), program).differences
+    values = (_finite(Observation(values=observation.values)) for observation in (one, other))
+    return not compare(*values, program).differences
 
 
 def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, equal: bool = False) -> Strength | None:
@@ -148,6 +151,19 @@ def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, eq
         if equal and not exactly:
             return None
     return "exactly" if exactly else "same cases"
+
+
+def _finite(observation: Observation) -> Observation:
+    """NaN and infinities as numbers: two wrong results that are not finite at the same places are alike."""
+    return replace(observation, values=_as_numbers(observation.values), gradients=_as_numbers(observation.gradients))
+
+
+def _as_numbers(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.nan_to_num(nan=1e3, posinf=2e3, neginf=-2e3)
+    if isinstance(value, dict):
+        return {key: _as_numbers(part) for key, part in value.items()}
+    return type(value)(map(_as_numbers, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _load(mutant: Mutant) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class DrawnProblem:
     def run_reference(self) -> None:
         """Fill ``expected``; raises ProblemError where the reference itself fails."""
         for call in self.calls:
-            expected = self.observe(self.reference, call)
+            expected = self._expect(call)
             if expected.error and call.program.raises not in expected.error.bases:
                 raise ProblemError(f"{self._at(call.case)}: the reference raises {expected.error}")
             if call.program.raises and not expected.error:
@@ -106,8 +106,7 @@ class DrawnProblem:
     def observe(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
         """What trusted code gives for a call, through the same runner as a submission."""
         extras = {"device": device.run_on_fake_device}
-        raw = runner.observe(namespace, call.data, self.pool, extras, scales=namespace is self.reference)
-        return replace(from_parts(raw), scales=raw.get("scales", {}))
+        return from_parts(runner.observe(namespace, call.data, self.pool, extras))
 
     def glance(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
         """What trusted code gives in one run, without gradients."""
@@ -167,10 +166,14 @@ class DrawnProblem:
         kind = _kind(program)
         return all(_kind(call.program) != kind for call in self.calls if call.program.extras)
 
+    def _expect(self, call: DrawnCall) -> Observation:
+        raw = runner.expect(self.reference, call.data, self.pool)
+        return replace(from_parts(raw), scales=raw.get("scales", {}))
+
     def _in_double(self, call: DrawnCall, low: Observation) -> Observation:
         """Expected values from the same rounded inputs, computed in float64, in the dtypes of the low run."""
         double = replace(call, data=wire.encode_call(in_dtype(replace(call.program, dtype="float64"))))
-        exact = self.observe(self.reference, double)
+        exact = self._expect(double)
         return replace(exact, values={name: _like(value, low.values[name]) for name, value in exact.values.items()})
 
     def _check(self, check: Check, observations: Sequence[Observation]) -> list[Difference]:

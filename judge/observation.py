@@ -55,8 +55,9 @@ def from_worker(body: bytes) -> Observation:
 
 def from_parts(raw: dict[str, Any]) -> Observation:
     """The observation in the runner's dict. Raises WireError as above."""
-    device = raw.get("device") or {}
-    if type(device) is not dict:
+    device, generator = raw.get("device"), raw.get("generator", False)
+    device = {} if device is None else device
+    if type(device) is not dict or type(generator) is not bool:
         raise WireError("the answer is no observation")
     return Observation(
         error=_failure(raw.get("error")),
@@ -69,7 +70,7 @@ def from_parts(raw: dict[str, Any]) -> Observation:
         overwritten=_names(raw.get("overwritten", [])),
         changed=_pairs([*_list(raw.get("changed", [])), *_list(raw.get("grad_changed", []))]),
         settings=_names(raw.get("settings", [])),
-        generator=raw.get("generator", False) is not False,
+        generator=generator,
         mixed=_failure(device.get("mixed")),
         elsewhere=_names(device.get("elsewhere", [])),
     )
@@ -114,4 +115,7 @@ def _names(raw: Any) -> tuple[str, ...]:
 
 
 def _pairs(raw: list[Any]) -> tuple[tuple[str, str], ...]:
-    return tuple(dict.fromkeys((one, other) for one, other in map(_names, raw)))
+    pairs = [_names(pair) for pair in raw]
+    if any(len(pair) != 2 for pair in pairs):
+        raise WireError("a list of unknown form")
+    return tuple(dict.fromkeys((one, other) for one, other in pairs))

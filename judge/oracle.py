@@ -18,6 +18,9 @@ from judge.processes.wire import WireError
 from judge.script import script
 from judge.stream import curve
 
+_MOST_FINDINGS = 10  # of one case: all cases together have to fit into the header of one frame
+_MOST_FRAMES = 6
+
 
 class Oracle:
     """Holds the observations of the submission at hand and, for `judge verify`, those of earlier ones."""
@@ -147,19 +150,25 @@ def _as_json(outcome: Outcome) -> dict[str, Any]:
         "findings": [
             {
                 "facet": d.facet,
-                "subject": d.subject,
-                "message": d.message,
+                "subject": _cut(d.subject, 80),
+                "message": _cut(d.message, 700),
                 "error": d.error if math.isfinite(d.error) else None,
                 "line": d.line,
             }
-            for d in outcome.differences
+            for d in outcome.differences[:_MOST_FINDINGS]
         ],
         "remarks": outcome.remarks,
         "worst": outcome.worst if math.isfinite(outcome.worst) else None,
         "severity": outcome.severity if math.isfinite(outcome.severity) else None,
         "failure": outcome.failure,
-        "traceback": outcome.traceback,
+        "traceback": [_cut(line, 200) for line in outcome.traceback[-_MOST_FRAMES:]],
     }
+
+
+def _cut(text: str, most: int) -> str:
+    """The text, or as much of it as ``most`` bytes hold: a submission may return a dict of thousands of long keys."""
+    data = text.encode(errors="surrogatepass")
+    return text if len(data) <= most else data[:most].decode(errors="ignore") + " ..."
 
 
 def _kinds_of(value: Any, *, differentiable: bool) -> list[str]:

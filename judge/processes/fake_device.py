@@ -62,6 +62,8 @@ def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
     if func in _AFTER_ANOTHER and len(args) > 1 and isinstance(args[1], torch.Tensor):
         return isinstance(args[1], Elsewhere)
     tensors = list(_tensors((args, kwargs)))
+    if any(map(_transformed, tensors)):
+        raise RuntimeError("inside torch.func a tensor hides where it lives")
     there = any(isinstance(tensor, Elsewhere) for tensor in tensors)
     if func in _COPIES:
         return isinstance(args[0], Elsewhere)
@@ -71,6 +73,11 @@ def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
         name = getattr(func, "__name__", "an operation")
         raise DeviceMismatchError(f"{name} got tensors of two devices, {DEVICE} and cpu")
     return there
+
+
+def _transformed(tensor: torch.Tensor) -> bool:
+    """Whether it is a wrapper of vmap, grad or another transformation, which can't be asked for its class."""
+    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
 def _named_device(func: Any, args: Any, kwargs: dict[str, Any]) -> torch.device | None:

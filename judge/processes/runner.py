@@ -176,8 +176,6 @@ def observe(
     call: bytes,
     pool: torch.Tensor,
     extras: Mapping[str, Callable[[Program, Namespace], Any]],
-    *,
-    scales: bool = False,
 ) -> dict[str, Any]:
     """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
     program = wire.decode_call(call)
@@ -192,7 +190,7 @@ def observe(
     }
     if failure or program.light:
         return observation
-    observation |= _gradients(wire.decode_call(call), namespace, pool, scales)
+    observation |= _gradients(wire.decode_call(call), namespace, pool)
     if "altered" in program.extras:
         attempt(Run(wire.decode_call(call), namespace, scale=_ALTERED).execute)
     overwritten = _overwritten(first)  # before the third run writes the same values again
@@ -201,6 +199,15 @@ def observe(
     for name in extras.keys() & program.extras:
         observation[name] = extras[name](wire.decode_call(call), namespace)
     return observation
+
+
+def expect(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, Any]:
+    """What the reference gives: values, or an error, and gradients with their natural sizes."""
+    program = wire.decode_call(call)
+    given = glance(namespace, call)
+    if given["error"] or program.light:
+        return given
+    return given | _gradients(program, namespace, pool, scales=True)
 
 
 def glance(namespace: Namespace, call: bytes) -> dict[str, Any]:
@@ -223,7 +230,7 @@ def _by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**{str(number): arg for number, arg in enumerate(args)}, **kwargs}
 
 
-def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor, scales: bool) -> dict[str, Any]:
+def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
     run = Run(program, namespace, with_gradients=True)
     gradients: dict[str, Any] = {}
     detached: list[str] = []
