@@ -129,8 +129,8 @@ def _same_values(one: Observation, other: Observation, program: Program) -> bool
         return one.error.type == other.error.type
     if one.error or other.error:
         return False
-    values = (_finite(Observation(values=observation.values)) for observation in (one, other))
-    return not compare(*values, program).differences
+    given, expected = (_finite(Observation(values=observation.values)) for observation in (one, other))
+    return not compare(given, expected, program).differences
 
 
 def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, equal: bool = False) -> Strength | None:

@@ -27,7 +27,17 @@ _BY_KIND: dict[str, dict[str, str]] = {
     "bool tensor": {"everything": "torch.ones_like(result)", "the opposite": "~result", "floats": "result.float()"},
     "int": {"one more": "result + 1", "one less": "result - 1", "a float": "float(result)", "a bool": "bool(result)"},
     "float": {"twice as much": "2 * result", "NaN": "float('nan')"},
-    "tuple": {"a list": "list(result)", "the first part": "result[0]", "the parts reversed": "tuple(result[::-1])"},
+    "tuple": {
+        "a list": "list(result)",
+        "the first part": "result[0]",
+        "the parts reversed": "tuple(result[::-1])",
+        "zeros": "tuple(torch.zeros_like(part) for part in result)",
+        "NaN": "tuple(part * float('nan') for part in result)",
+        "float32": "tuple(part.float() for part in result)",
+        "a detached first part": "(result[0].detach(), *result[1:])",
+        "a last part one dimension more": "(*result[:-1], result[-1].unsqueeze(0))",
+        "an edited input": "edited(result, args, kwargs)",
+    },
     "list": {"the first part": "result[0]", "one part less": "result[:-1]"},
 }
 _HELPERS = """
