@@ -1,0 +1,107 @@
+"""Cases of rms-norm: far from zero mean, near eps, at zero, and with axes that could be taken for one another."""
+
+import torch
+
+from judge.authoring import call, case
+
+
+@case
+def ordinary_tokens(draw):
+    "normalizes tokens whose mean is not zero, with a random gain"
+    return call("rms_norm_forward", draw.stream(2, 5, 7), draw.gain(7))
+
+
+@case
+def arguments_by_name(draw):
+    "takes its arguments by name, in any order"
+    return call("rms_norm_forward", eps=1e-6, gamma=draw.gain(6), x=draw.stream(2, 3, 6))
+
+
+@case
+def tiny_tokens(draw):
+    "is right where the mean square is as small as eps"
+    return call("rms_norm_forward", draw.normal(2, 5, 7) * 1e-3, draw.gain(7))
+
+
+@case
+def custom_eps(draw):
+    "uses the eps it is given"
+    x, gamma = draw.stream(2, 5, 7), draw.gain(7)
+    return [
+        call("rms_norm_forward", x, gamma, 0.37),
+        call("rms_norm_forward", x, gamma, eps=2.5),
+    ]
+
+
+@case
+def tokens_of_zeros(draw):
+    "gives zeros for a token of zeros, with finite gradients"
+    x = draw.stream(3, 2, 7)
+    x[0, 1] = 0.0
+    x[2, 0] = 0.0
+    return [
+        call("rms_norm_forward", x, draw.gain(7)),
+        call("rms_norm_forward", torch.zeros(2, 5, dtype=torch.float64), draw.gain(5), 0.25),
+    ]
+
+
+@case
+def one_feature(draw):
+    "normalizes a token that has a single feature"
+    return [
+        call("rms_norm_forward", _away_from_zero(draw, 4, 1), draw.gain(1), 0.5),
+        call("rms_norm_forward", _away_from_zero(draw, 1, 3, 1) * 1e-3, draw.gain(1)),
+    ]
+
+
+@case
+def one_token(draw):
+    "normalizes a single vector without leading axes"
+    return call("rms_norm_forward", draw.stream(7), draw.gain(7))
+
+
+@case
+def two_and_four_axes(draw):
+    "normalizes the last axis only, behind one leading axis as behind three"
+    return [
+        call("rms_norm_forward", draw.stream(5, 7), draw.gain(7)),
+        call("rms_norm_forward", draw.stream(2, 3, 4, 7), draw.gain(7)),
+    ]
+
+
+@case
+def equal_sizes(draw):
+    "normalizes the last axis also when all axes have one size"
+    return call("rms_norm_forward", draw.stream(6, 6, 6), draw.gain(6))
+
+
+@case
+def views(draw):
+    "accepts views with any strides, and one tensor as token and gain"
+    every_second = draw.noncontiguous(draw.stream(2, 5, 7))
+    transposed = draw.transposed(draw.stream(2, 5, 7))
+    repeated = draw.expanded(draw.stream(5, 7), 2)
+    twice = draw.stream(8)
+    return [
+        call("rms_norm_forward", every_second, draw.noncontiguous(draw.gain(7))),
+        call("rms_norm_forward", transposed, draw.gain(1).expand(7)),
+        call("rms_norm_forward", repeated, draw.gain(7)),
+        call("rms_norm_forward", twice, twice),
+    ]
+
+
+@case
+def lower_precision(draw):
+    "gives float32 for float32 and bfloat16 for bfloat16"
+    return [
+        call("rms_norm_forward", draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.float32),
+        call("rms_norm_forward", draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.bfloat16),
+    ]
+
+
+def _away_from_zero(draw, *shape):
+    """Entries of both signs with sizes in [0.5, 2): each is a token of its own, and eps must count in all of them.
+
+    Where it doesn't, the gradient of a single feature nearly cancels, and computing in float32 inside would fail.
+    """
+    return draw.uniform(0.5, 2.0, *shape) * (1 - 2 * draw.integers(0, 2, *shape))
