@@ -86,7 +86,6 @@ def test_the_reader_sets_the_caps():
         (b"{", "can't be read"),
         (b"\xff\xfe\xfd", "can't be read"),
         (b"{'a': 1}", "can't be read"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "can't be read"),
         (b"[" * 200_000, "can't be read"),
         (b'{"a":' * 200_000, "can't be read"),
         (b"[]", "no object"),
