@@ -20,3 +20,18 @@ def scaled_dot_product_attention(query, key, value, mask=None, scale=None):
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
     weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask, scale=scale)
     return output, weights
+
+
+def split_heads(x, num_heads):
+    """Cut x (batch, seq_len, d_model) into consecutive chunks: (batch, num_heads, seq_len, d_model // num_heads).
+
+    Vaswani et al. 2017, section 3.2.2. ValueError where num_heads does not divide d_model.
+    """
+    if x.shape[-1] % num_heads:
+        raise ValueError(f"d_model {x.shape[-1]} is not divisible by num_heads {num_heads}")
+    return torch.stack(torch.tensor_split(x, num_heads, dim=-1), dim=1)
+
+
+def merge_heads(x):
+    """Lay heads (batch, num_heads, seq_len, d_head) side by side: (batch, seq_len, num_heads * d_head)."""
+    return torch.cat(x.unbind(dim=1), dim=-1)
