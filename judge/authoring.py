@@ -107,7 +107,12 @@ class Call:
         return self._add("method", name=name, target=target, args=args, kwargs=kwargs)
 
     def attribute(self, target: Result, name: str) -> Result:
+        """``target.name``; a dotted name ("head.weight") goes on from there."""
         return self._add("attribute", name=name, target=target)
+
+    def identical(self, one: Result, other: Result) -> Result:
+        """Whether the results of two steps are one object."""
+        return self._add("identical", target=one, args=(other,))
 
     def load_state(self, target: Result, state: dict[str, torch.Tensor] | Result) -> Result:
         """Load a state_dict strictly; keys and shapes are checked first, every key must be a trainable parameter."""
@@ -148,7 +153,7 @@ class Call:
         return self._with(light=True)
 
     def differentiate(self, *observed: str) -> Call:
-        """Judge gradients through these observed results only; the default is all of them."""
+        """Judge gradients through these observed results, or parts ("output.0"), only; the default is all of them."""
         return self._with(differentiate=observed)
 
     def raises(self, error: type[Exception], naming: object = None) -> Call:

@@ -115,6 +115,8 @@ def _compare_errors(observed: Failure | None, expected: Failure | None, program:
 def _raised(error: Failure) -> Difference:
     if error.kind == "state":
         return Difference("parameters", "the state_dict", error.message)
+    if error.kind == "missing":
+        return Difference("structure", "the answer", error.message)
     return Difference("error", "the call", f"raises {error}", line=error.line)
 
 
@@ -324,7 +326,7 @@ def _kind(value: Any) -> str:
         return f"a dict with keys {_short(sorted(map(str, value)))}"
     if isinstance(value, Opaque):
         return f"a value of type {value.type_name}"
-    return "None" if value is None else f"a {type(value).__name__}"
+    return "None" if value is None else "an int" if type(value) is int else f"a {type(value).__name__}"
 
 
 def _short(value: Any) -> str:

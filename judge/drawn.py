@@ -239,7 +239,7 @@ def _kind(program: Program) -> tuple[Any, ...]:
 
 
 def _failure_status(observed: Observation, program: Program) -> str | None:
-    if observed.error is None or program.raises or observed.error.kind == "state":
+    if observed.error is None or program.raises or observed.error.kind in ("state", "missing"):
         return None
     return {"memory": "memory limit", "output": "output limit"}.get(observed.error.kind, "runtime error")
 

@@ -6,11 +6,13 @@ of value that the reference gives. `raising` is the plainest: every entry point 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 
 from judge.models import EntryPoint
 
 _ANYTHING = {"None": "None", "the wrong type": "'nonsense'", "a list around it": "[result]"}
+_CONSTANTS = {"None": "None", "a text": "'nonsense'", "empty": "[]", "a number": "-1"}
 _BY_KIND: dict[str, dict[str, str]] = {
     "floating tensor": {
         "zeros": "torch.zeros_like(result)",
@@ -82,12 +84,27 @@ class {name}({name}):
 def junk(reference: str, entry_points: Sequence[EntryPoint], kinds: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
     """Pairs of a name and a source. ``kinds``: what each entry point's results are, as `result_kinds` says."""
     for entry in entry_points:
+        if entry.kind == "constant":
+            for way, value in _CONSTANTS.items():
+                yield f"{entry.name} is {way}", f"{_without(reference, entry.name)}\n{entry.name} = {value}\n"
+            continue
         for kind in kinds.get(entry.name, []):
             for way, expression in _BY_KIND.get(kind, {}).items():
                 yield f"{entry.name} gives {way}", reference + _HELPERS + _spoil(entry, expression)
         if entry.name in kinds:
             for way, expression in _ANYTHING.items():
                 yield f"{entry.name} gives {way}", reference + _HELPERS + _spoil(entry, expression)
+
+
+def _without(source: str, name: str) -> str:
+    """The source without the statements that give this name a value: a file of answers gives each name once."""
+    lines = source.splitlines()
+    for statement in ast.parse(source).body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
+                lines[number] = ""
+    return "\n".join(lines)
 
 
 def raising(entry_points: Sequence[EntryPoint]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -63,6 +63,7 @@ class Problem(Value):
     id: str
     folder: Path
     title: str
+    kind: Literal["code", "answers"] = "code"  # answers: a file of literals that is never executed
     track: int = Field(ge=1)
     unit: str
     difficulty: Literal["easy", "medium", "hard"]
@@ -85,6 +86,7 @@ class Submission(Value):
     source: bytes
     remarks: tuple[str, ...] = ()
     closed_uses: tuple[ClosedUse, ...] = ()
+    answers: dict[str, Any] | None = None  # of a file of plain answers
 
 
 class ClosedUse(Value):

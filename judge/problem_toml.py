@@ -32,6 +32,7 @@ FORMAT = 1
 _KEYS = {
     "format": f"format = {FORMAT}",
     "title": 'title = "Layer normalization"',
+    "kind": 'kind = "code" (or "answers": a file of literals that is never executed)',
     "track": "track = 1",
     "unit": 'unit = "3.3"',
     "difficulty": 'difficulty = "easy"',

@@ -19,7 +19,8 @@ StepKind = Literal[
     "constant",  # name, a value of the submission
     "apply",  # target(*args, **kwargs)
     "method",  # target.name(*args, **kwargs)
-    "attribute",  # target.name
+    "attribute",  # target.name; a dotted name goes on from there
+    "identical",  # whether target and args[0] are one object
     "load_state",  # target.load_state_dict(args[0]), strictly, keys and shapes checked first
     "to",  # target.to(the dtype of the call)
     "train",
@@ -55,9 +56,9 @@ class Program:
     """The steps of a call and what is taken from it.
 
     ``dtype``: of every floating input and module. ``random``: results may differ between runs (dropout in
-    training). ``light``: one run only, without gradients. ``differentiate``: the observed names whose cotangents
-    are drawn (None: all). ``raises``: the built-in exception that is asked for, ``naming`` the value that its
-    message should name. ``extras``: further runs: "altered", "device" and "closed".
+    training). ``light``: one run only, without gradients. ``differentiate``: the observed names, or their parts'
+    paths ("output.0"), whose cotangents are drawn (None: all). ``raises``: the built-in exception that is asked for,
+    ``naming`` the value that its message should name. ``extras``: further runs: "altered", "device" and "closed".
     """
 
     steps: tuple[Step, ...]

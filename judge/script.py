@@ -50,6 +50,7 @@ def _step(index: int, step: Step, program: Program) -> str:
         "apply": f"{target}({given})",
         "method": f"{target}.{step.name}({given})",
         "attribute": f"{target}.{step.name}",
+        "identical": f"{target} is {given}",
         "load_state": f"{target}.load_state_dict({given})",
         "to": f"{target}.to(torch.{program.dtype})",
         "train": f"{target}.train()",

@@ -14,8 +14,10 @@ import stat
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from judge import workspace
+from judge.answers import read_answers
 from judge.closed_uses import Use, closed_uses
 from judge.entry_points import faults
 from judge.errors import SubmissionError, UsageError
@@ -46,6 +48,8 @@ def read_submission(path: Path, problem: Problem) -> Submission:
 def _checked(path: Path, source: bytes, problem: Problem) -> Submission:
     text = _decode(path, source, problem.id)
     tree = _parse(path, text)
+    if problem.kind == "answers":
+        return Submission(path=path, source=source, answers=_answers(text, tree))
     try:
         for fault in faults(tree, problem.entry_points):
             raise _refusal(path, text, fault.message, fault.line, fault.column)
@@ -58,6 +62,15 @@ def _checked(path: Path, source: bytes, problem: Problem) -> Submission:
         remarks=_remarks(use for use in uses if not use.reached),
         closed_uses=tuple(ClosedUse(name=use.name, line=use.line) for use in uses if use.reached),
     )
+
+
+def _answers(text: str, tree: ast.Module) -> dict[str, Any]:
+    try:
+        return read_answers(tree)
+    except SubmissionError as exc:
+        if exc.line:
+            exc.text = text.splitlines()[exc.line - 1]
+        raise
 
 
 def _read(path: Path) -> bytes:

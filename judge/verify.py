@@ -10,6 +10,7 @@ student's file. What is proven, in this order; the first complaint is the first 
 
 from __future__ import annotations
 
+import ast
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from judge.answers import read_answers
 from judge.errors import Error, SubmissionError
 from judge.junk import junk, raising
 from judge.models import ClosedUse, Problem, Report, Submission
@@ -194,7 +196,8 @@ class _Prover:
             )
 
     def _source(self, name: str, source: str) -> Submission:
-        return Submission(path=Path(f"{name}.py"), source=source.encode())
+        answers = read_answers(ast.parse(source)) if self.problem.kind == "answers" else None
+        return Submission(path=Path(f"{name}.py"), source=source.encode(), answers=answers)
 
     def _complain(self, text: str) -> None:
         self.proof.complaints.append(text)

@@ -1,7 +1,8 @@
 """The trusted child: draws inputs, runs the reference, compares, diagnoses. Only here are hidden files opened.
 
     in   {"type": "problem", "root", "folder", "id", "seed", "signatures", "only"}
-    out  {"type": "plan", "cases", "streams", "order"}   {"type": "pool"}, body   {"type": "call", "call"}, body ...
+    out  {"type": "plan", "cases", "streams", "constants", "order"}
+         {"type": "pool"}, body   {"type": "call", "call": 3}, body ...
     in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
     out  {"type": "unreadable", "call": 3, "message"}   {"type": "result", "cases", "diagnosis", "streams", "worst"}
     in   {"type": "equal pairs"}   {"type": "kinds"}   {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
@@ -75,6 +76,10 @@ def _plan(problem: Any) -> dict[str, Any]:
         "type": "plan",
         "order": order,
         "streams": {label: [call.number for call in calls] for label, calls in problem.streams.items()},
+        "constants": {
+            call.number: {step.observe: step.name for step in call.program.steps if step.kind == "constant"}
+            for call in problem.calls
+        },
         "cases": [
             {
                 "name": case.name,

@@ -17,6 +17,7 @@ results of the first run untouched, before it also by other inputs of the same s
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -87,17 +88,19 @@ class Run:
         if step.kind == "method":
             return getattr(target, str(step.name))(*args, **kwargs)
         if step.kind == "attribute":
-            return getattr(target, str(step.name))
+            return operator.attrgetter(str(step.name))(target)
+        if step.kind == "identical":
+            return target is args[0]
         return self._module_step(index, step, target, args)
 
     def floating_results(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The floating tensors among the observed values that take part in the gradients, in a fixed order."""
         wanted = self.program.differentiate
         for name, value in self.values.items():
-            if wanted is None or name in wanted:
-                for path, tensor in hygiene.input_tensors(value, name):
-                    if wire.is_plain(tensor) and tensor.is_floating_point():
-                        yield path, tensor
+            for path, tensor in hygiene.input_tensors(value, name):
+                asked = wanted is None or name in wanted or path in wanted
+                if asked and wire.is_plain(tensor) and tensor.is_floating_point():
+                    yield path, tensor
 
     def _module_step(self, index: int, step: Step, target: Any, args: tuple[Any, ...]) -> Any:
         if step.kind == "load_state":

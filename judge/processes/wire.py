@@ -144,11 +144,11 @@ def encode_result(value: Any, max_bytes: int = 1 << 26) -> bytes:
         problem = _odd_tensor(value)
         if problem:
             return {"o": problem}
-        plain = value.detach().resolve_conj().resolve_neg().contiguous()
-        size = plain.numel() * plain.element_size()
+        size = value.numel() * value.element_size()
         total += size
         if total > max_bytes:
             raise TooLargeError(f"the result has more than {max_bytes >> 20} MiB")
+        plain = value.detach().resolve_conj().resolve_neg().contiguous()
         blobs.append(_memory(plain.data_ptr(), size))
         return {"t": [_NAMES[plain.dtype], list(plain.shape), size]}
 
