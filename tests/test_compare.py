@@ -45,7 +45,9 @@ def gradients(observed, expected, scales=None):
 
 
 def test_equal_values_have_no_difference_and_no_error():
-    result = compared([matrix(), (torch.arange(3), {"a": None, "b": 2})], [matrix(), (torch.arange(3), {"a": None, "b": 2})])
+    result = compared(
+        [matrix(), (torch.arange(3), {"a": None, "b": 2})], [matrix(), (torch.arange(3), {"a": None, "b": 2})]
+    )
     assert (result.differences, result.remarks, result.worst) == ([], [], 0.0)
 
 
@@ -163,14 +165,18 @@ def test_the_first_wrong_row_is_named_with_both_values():
     wrong = x.clone()
     wrong[1, 0, 2] = 1.5
     wrong[1, 2, 0] = 2
-    assert said(output(wrong, x))[0].startswith("value: output differs in 2 of 6 rows, first at [1, 0, 2]: 1.5 instead of 1 (")
+    assert said(output(wrong, x))[0].startswith(
+        "value: output differs in 2 of 6 rows, first at [1, 0, 2]: 1.5 instead of 1 ("
+    )
 
 
 def test_a_vector_is_counted_by_entries_and_a_number_by_itself():
     x = torch.ones(5, dtype=torch.float64)
     wrong = x.clone()
     wrong[3] = -1
-    assert said(output(wrong, x))[0].startswith("value: output differs in 1 of 5 entries, first at [3]: -1 instead of 1 (")
+    assert said(output(wrong, x))[0].startswith(
+        "value: output differs in 1 of 5 entries, first at [3]: -1 instead of 1 ("
+    )
     assert said(output(wrong[3], x[3]))[0].startswith("value: output is -1 instead of 1 (relative error 2)")
 
 
@@ -234,7 +240,9 @@ def test_another_structure_is_named(observed, expected, message):
 
 def test_parts_are_named_by_their_place():
     expected = {"layers": [(torch.ones(2), 3)]}
-    assert said(output({"layers": [(torch.ones(2), 4)]}, expected)) == ["value: output['layers'][0][1] is 4, expected 3"]
+    assert said(output({"layers": [(torch.ones(2), 4)]}, expected)) == [
+        "value: output['layers'][0][1] is 4, expected 3"
+    ]
     assert said(output({"layers": [(None, 3)]}, expected))[0].startswith("structure: output['layers'][0][0] is None")
 
 
