@@ -35,3 +35,54 @@ def split_heads(x, num_heads):
 def merge_heads(x):
     """Lay heads (batch, num_heads, seq_len, d_head) side by side: (batch, seq_len, num_heads * d_head)."""
     return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+def multi_head_attention(
+    query,
+    key,
+    value,
+    num_heads,
+    weight_q,
+    weight_k,
+    weight_v,
+    weight_o,
+    bias_q=None,
+    bias_k=None,
+    bias_v=None,
+    bias_o=None,
+    mask=None,
+):
+    """Multi-head attention by `F.multi_head_attention_forward`: Vaswani et al. 2017, section 3.2.2.
+
+    query (batch, q_len, d_model), key and value (batch, k_len, d_key), weight_q and weight_o (d_model, d_model),
+    weight_k and weight_v (d_model, d_key), biases (d_model,) or None; ``mask`` has 2 or 4 axes that broadcast to
+    (batch, num_heads, q_len, k_len), True = may attend. Gives (batch, q_len, d_model): the output bias alone for a
+    query that sees no key. ValueError where num_heads does not divide d_model.
+    """
+    batch, q_len, d_model = query.shape
+    if d_model % num_heads:
+        raise ValueError(f"d_model {d_model} is not divisible by num_heads {num_heads}")
+    zeros = query.new_zeros(d_model)
+    biases = [zeros if bias is None else bias for bias in (bias_q, bias_k, bias_v)]
+    if mask is not None:  # there True = may not attend, and heads lie behind the batch on one axis
+        mask = ~mask.expand(batch, num_heads, q_len, key.shape[1]).flatten(0, 1)
+    output, _ = F.multi_head_attention_forward(
+        *(x.transpose(0, 1) for x in (query, key, value)),
+        embed_dim_to_check=d_model,
+        num_heads=num_heads,
+        in_proj_weight=None,
+        in_proj_bias=torch.cat(biases),
+        bias_k=None,
+        bias_v=None,
+        add_zero_attn=False,
+        dropout_p=0.0,
+        out_proj_weight=weight_o,
+        out_proj_bias=bias_o,
+        need_weights=False,  # with weights it gives NaN for a query that sees no key
+        attn_mask=mask,
+        use_separate_proj_weight=True,
+        q_proj_weight=weight_q,
+        k_proj_weight=weight_k,
+        v_proj_weight=weight_v,
+    )
+    return output.transpose(0, 1)

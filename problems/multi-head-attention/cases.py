@@ -1,0 +1,166 @@
+"""Cases of multi-head-attention: self- and cross-attention, every bias, every kind of mask, all numbers of heads."""
+
+import torch
+
+from judge.authoring import call, case
+
+ATTENTION = "multi_head_attention"
+BIASES = ("bias_q", "bias_k", "bias_v", "bias_o")
+
+
+@case
+def self_attention(draw):
+    "is right when one tensor is query, key and value"
+    x = draw.normal(2, 5, 12)
+    return call(ATTENTION, x, x, x, 3, *_weights(draw, 12, 12).values())
+
+
+@case
+def cross_attention(draw):
+    "takes queries, keys and values from three tensors, keys and values of another width"
+    query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, 10), draw.normal(2, 7, 10)
+    return call(ATTENTION, query, key, value, 3, **_weights(draw, 12, 10))
+
+
+@case
+def all_biases(draw):
+    "adds each bias to the result of its own projection"
+    x = draw.normal(2, 5, 12)
+    return call(ATTENTION, x, x, x, 3, **_weights(draw, 12, 12), **_biases(draw, 12))
+
+
+@case
+def each_bias_alone(draw):
+    "accepts any one of the biases without the others"
+    tokens, weights = _tokens(draw), _weights(draw, 12, 10)
+    return [call(ATTENTION, *tokens, 3, **weights, **{name: draw.bias(12)}) for name in BIASES]
+
+
+@case
+def padding_mask(draw):
+    "hides the padding of each sequence in all of its heads"
+    visible = torch.arange(7) < torch.tensor([[3], [6]])
+    return call(ATTENTION, *_tokens(draw), 3, **_weights(draw, 12, 10), mask=visible[:, None, None, :])
+
+
+@case
+def mask_shapes(draw):
+    "accepts masks of two axes and of four, any of them of size 1"
+    tokens, weights = _tokens(draw), _weights(draw, 12, 10)
+    shapes = ((5, 7), (1, 7), (2, 3, 5, 7), (1, 3, 1, 7))
+    return [call(ATTENTION, *tokens, 3, **weights, mask=draw.mask(*shape)) for shape in shapes]
+
+
+@case
+def fully_masked_rows(draw):
+    "leaves nothing but the output bias to queries that see no key"
+    weights, biases = _weights(draw, 12, 10), _biases(draw, 12)
+    padding = torch.arange(7) < torch.tensor([[0], [4]])
+    return [
+        call(ATTENTION, *_tokens(draw), 3, **weights, **biases, mask=draw.mask(5, 7, hidden_rows=2)),
+        call(ATTENTION, *_tokens(draw), 3, **weights, **biases, mask=padding[:, None, None, :]),
+        call(ATTENTION, *_tokens(draw), 3, **weights, mask=draw.mask(2, 3, 5, 7, hidden_rows=8)),
+    ]
+
+
+@case
+def huge_masked_tokens(draw):
+    "is untouched by tokens of 1e30 behind the mask"
+    query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, 10), draw.normal(2, 7, 10)
+    visible = torch.arange(7) < torch.tensor([[4], [6]])
+    behind = ~visible[:, :, None]  # (2, 7, 1)
+    key = torch.where(behind, 1e30 * torch.sign(key), key)
+    value = torch.where(behind, 1e30 * torch.sign(value), value)
+    return call(ATTENTION, query, key, value, 3, **_weights(draw, 12, 10), mask=visible[:, None, None, :])
+
+
+@case
+def numbers_of_heads(draw):
+    "works for one head, for heads of one feature, and for single tokens"
+    weights = _weights(draw, 12, 10)
+    return [
+        call(ATTENTION, *_tokens(draw), 1, **weights),
+        call(ATTENTION, *_tokens(draw), 12, **weights),
+        call(ATTENTION, *_tokens(draw, batch=1), 4, **weights),
+        call(ATTENTION, *_tokens(draw, q_len=1, k_len=1), 2, **weights),
+    ]
+
+
+@case
+def equal_sizes(draw):
+    "is right where batch, heads, queries and keys have one size"
+    x, context = draw.normal(4, 4, 8), draw.normal(4, 4, 8)
+    weights = _weights(draw, 8, 8)
+    return [
+        call(ATTENTION, x, context, context, 4, **weights, mask=draw.mask(4, 4)),
+        call(ATTENTION, x, context, context, 4, **weights, mask=draw.mask(4, 1, 1, 4)),
+    ]
+
+
+@case
+def any_memory_layout(draw):
+    "takes transposed, strided and expanded tokens, weights and masks"
+    query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, 10), draw.normal(2, 7, 10)
+    weights = _weights(draw, 12, 10)
+    strided = {name: draw.noncontiguous(weight) for name, weight in weights.items()}
+    turned = {name: draw.transposed(weight) for name, weight in weights.items()}
+    mask = draw.transposed(draw.mask(5, 7)).expand(2, 3, 5, 7)
+    shared = draw.expanded(draw.normal(7, 10), 2)
+    return [
+        call(ATTENTION, draw.transposed(query), draw.transposed(key), draw.noncontiguous(value), 3, **strided),
+        call(ATTENTION, draw.noncontiguous(query), shared, shared, 3, **turned, mask=mask),
+    ]
+
+
+@case
+def lower_precision(draw):
+    "gives results in float32 and bfloat16 for inputs of these dtypes"
+    tokens, weights, biases = _tokens(draw), _weights(draw, 12, 10), _biases(draw, 12)
+    mask = draw.mask(2, 1, 5, 7, hidden_rows=2)
+    dtypes = (torch.float32, torch.bfloat16)
+    return [call(ATTENTION, *tokens, 3, **weights, **biases, mask=mask).in_dtype(dtype) for dtype in dtypes]
+
+
+@case
+def arguments_by_position_and_name(draw):
+    "takes its arguments by position or by name, in any order"
+    query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, 12), draw.normal(2, 7, 12)
+    weights, biases, mask = _weights(draw, 12, 12), _biases(draw, 12), draw.mask(5, 7)
+    named = {"mask": mask, **biases, **weights, "num_heads": 3, "value": value, "query": query, "key": key}
+    return [
+        call(ATTENTION, query, key, value, 3, *weights.values(), *biases.values(), mask),
+        call(ATTENTION, **named),
+    ]
+
+
+@case
+def undivided_width(draw):
+    "refuses a d_model that the heads can't share evenly with a ValueError"
+    query = draw.normal(2, 5, 10)
+    return [
+        call(ATTENTION, query, query, query, 3, **_weights(draw, 10, 10)).raises(ValueError, naming=10),
+        call(ATTENTION, query, *_tokens(draw, d_key=12)[1:], 4, **_weights(draw, 10, 12)).raises(ValueError, naming=4),
+        call(ATTENTION, query, *_tokens(draw, d_key=20)[1:], 20, **_weights(draw, 10, 20)).raises(
+            ValueError, naming=20
+        ),
+    ]
+
+
+def _tokens(draw, batch=2, q_len=5, k_len=7, d_key=10):
+    """Query (batch, q_len, 12), and a context (batch, k_len, d_key) twice: as key and as value."""
+    context = draw.normal(batch, k_len, d_key)
+    return draw.normal(batch, q_len, 12), context, context
+
+
+def _weights(draw, d_model, d_key):
+    """The four weights in the order of the signature; scores of size one, far from a saturated softmax."""
+    return {
+        "weight_q": draw.weight(d_model, d_model),
+        "weight_k": draw.weight(d_model, d_key),
+        "weight_v": draw.weight(d_model, d_key),
+        "weight_o": draw.weight(d_model, d_model),
+    }
+
+
+def _biases(draw, d_model):
+    return {name: draw.bias(d_model) for name in BIASES}
