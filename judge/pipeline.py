@@ -138,8 +138,12 @@ class OpenProblem:
         diagnose: bool = True,
         keep: str | None = None,
         streams: bool = True,
+        only: Sequence[str] = (),
     ) -> Report:
-        """Judge a submission on the drawn cases. ``keep``: let the oracle worker remember its observations."""
+        """Judge a submission on the drawn cases, or ``only`` on some.
+
+        ``keep``: let the oracle worker remember its observations. ``streams``: measure the residual streams, too.
+        """
         started = time.monotonic()
         self._oracle.send({"type": "begin"})
         setup = {
@@ -147,18 +151,20 @@ class OpenProblem:
             "names": [entry.name for entry in self.problem.entry_points],
             "closed": list(self.problem.closed),
         }
+        chosen = [case for case in self.cases if not only or case["name"] in only]
+        wanted = {number for case in chosen for number in case["calls"]} | (self._stream_calls if streams else set())
         runner = Runner(self.engine, self.problem.limits, setup, self._pool, self._calls, self._pass_on)
         if submission.answers is not None:
             ran = self._answer(submission.answers)
         else:
-            ran = runner.run([number for number in self._order if streams or number not in self._stream_calls])
+            ran = runner.run([number for number in self._order if number in wanted])
         if ran.missing:
             missing = SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
             missing.source = submission.source
             raise missing
         self._oracle.send({"type": "end", "diagnose": diagnose, "keep": keep})
         result = self._result(ran)
-        cases = () if ran.import_lost else tuple(self._case(case, result, ran) for case in self.cases)
+        cases = () if ran.import_lost else tuple(self._case(case, result, ran) for case in chosen)
         uses = (*submission.closed_uses, *(ClosedUse(name=name, line=line) for name, line in ran.closed))
         closed_uses = _unique_uses(uses)
         verdict, message = _verdict(cases, closed_uses, ran, practice, runner.over_memory)

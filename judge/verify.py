@@ -173,8 +173,18 @@ class _Prover:
         kinds = self._opened.ask({"type": "kinds"})["kinds"]
         for name, source in junk(reference, self.problem.entry_points, kinds):
             self.proof.junk += 1
-            if self._judge("junk", self._source(name, source)).verdict == "accepted":
+            submission = self._source(name, source)
+            if self._fails_early(submission, name):
+                continue
+            if self._judge("junk", submission).verdict == "accepted":
                 self._complain(f"junk is accepted: {name}")
+
+    def _fails_early(self, submission: Submission, name: str) -> bool:
+        """Whether it is refused by the first case about the entry point that it spoils, which is all that is asked."""
+        first = next((case["name"] for case in self._opened.cases if case["entry"] == name.split()[0]), None)
+        if first is None or submission.answers is not None:
+            return False
+        return bool(self._opened.judge(submission, diagnose=False, streams=False, only=[first]).failed)
 
     def _judge(self, name: str, submission: Submission | Report, keep: str | None = None) -> Report:
         self._progress(f"{self.problem.id}: {name}")

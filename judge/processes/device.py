@@ -64,7 +64,7 @@ class _FakeRun(Run):
             for tensors in (part._parameters, part._buffers):
                 for name, tensor in tensors.items():
                     if tensor is not None:
-                        tensors[name] = put(tensor)  # type: ignore[assignment]
+                        tensors[name] = put(tensor).requires_grad_(tensor.requires_grad)  # type: ignore[assignment]
 
     def _move(self, value: Any) -> Any:
         if isinstance(value, Elsewhere):

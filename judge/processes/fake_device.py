@@ -23,6 +23,7 @@ _IS_CUDA = _T.is_cuda.__get__  # type: ignore[attr-defined]
 _IS_CPU = _T.is_cpu.__get__  # type: ignore[attr-defined]
 _COPIES = (_T.copy_, _T.__setitem__)  # values may come from anywhere
 _AFTER_ANOTHER = (_T.type_as, _T.to)
+_IN_THE_SHAPE_OF = (_T.expand_as, _T.view_as, _T.reshape_as)  # only the other's shape counts
 
 
 class Elsewhere(torch.Tensor):
@@ -41,6 +42,10 @@ class FakeDevice(TorchFunctionMode):
         if func in (_DEVICE_OF, _IS_CUDA, _IS_CPU):
             there = isinstance(args[0], Elsewhere)
             return {_DEVICE_OF: DEVICE if there else _CPU, _IS_CUDA: there, _IS_CPU: not there}[func]
+        if func is torch.device:  # a name, not a place: code may ask for the accelerator's
+            return func(*args, **kwargs)
+        if func is _T.cuda:  # a build without CUDA would refuse
+            return _placed(args[0], True)
         there = _destination(func, args, kwargs)
         args, kwargs = _on_cpu(args), _on_cpu(kwargs)
         with torch._C.DisableTorchFunctionSubclass():
@@ -57,15 +62,15 @@ def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
     named = _named_device(func, args, kwargs)
     if named is not None:
         return named.type == DEVICE.type
-    if func in (_T.cuda, _T.cpu):
-        return func is _T.cuda
+    if func is _T.cpu:
+        return False
     if func in _AFTER_ANOTHER and len(args) > 1 and isinstance(args[1], torch.Tensor):
         return isinstance(args[1], Elsewhere)
     tensors = list(_tensors((args, kwargs)))
     if any(map(_transformed, tensors)):
         raise RuntimeError("inside torch.func a tensor hides where it lives")
     there = any(isinstance(tensor, Elsewhere) for tensor in tensors)
-    if func in _COPIES:
+    if func in (*_COPIES, *_IN_THE_SHAPE_OF):
         return isinstance(args[0], Elsewhere)
     if func is _T.__getitem__ and isinstance(args[0], Elsewhere):  # indices may be on the CPU
         return True

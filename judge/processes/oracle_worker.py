@@ -83,6 +83,7 @@ def _plan(problem: Any) -> dict[str, Any]:
         "cases": [
             {
                 "name": case.name,
+                "entry": case.calls[0].program.entry,
                 "sentence": case.sentence,
                 "calls": [call.number for call in case.calls],
                 "inputs": "; ".join(call.description for call in case.calls),
