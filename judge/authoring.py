@@ -22,9 +22,9 @@ from typing import Any
 import torch
 
 from judge.draws import Draw
-from judge.program import Program, Ref, Step, StepKind
+from judge.program import Program, Ref, ScratchPath, Step, StepKind
 
-__all__ = ["Call", "Case", "Draw", "Result", "call", "case", "module_call", "relation", "same", "stream"]
+__all__ = ["Call", "Case", "Draw", "Result", "ScratchPath", "call", "case", "module_call", "relation", "same", "stream"]
 
 Observations = list[dict[str, Any]]
 Check = Callable[[Observations], str | None]
@@ -137,6 +137,18 @@ class Call:
     def sgd_step(self, target: Result, loss: Result, learning_rate: float = 0.1) -> Result:
         """One step of gradient descent on ``target``'s parameters; the loss is the sum of squares of ``loss``."""
         return self._add("sgd_step", target=target, args=(loss, learning_rate))
+
+    def write_file(self, path: ScratchPath, content: bytes) -> Result:
+        """Let the judge write a file to the scratch folder."""
+        return self._add("write_file", args=(path, torch.tensor(list(content), dtype=torch.uint8)))
+
+    def listing(self) -> Result:
+        """The sorted names in the scratch folder."""
+        return self._add("listing")
+
+    def readable(self, path: ScratchPath) -> Result:
+        """Whether torch.load(weights_only=True) or safetensors reads the file."""
+        return self._add("readable", args=(path,))
 
     # How the call is judged: each returns the call itself.
 

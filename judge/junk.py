@@ -23,9 +23,11 @@ _BY_KIND: dict[str, dict[str, str]] = {
         "a broadcastable shape": "result[..., :1]",
         "one dimension more": "result.unsqueeze(0)",
         "float32": "result.float()",
+    },
+    "differentiable tensor": {
+        "a detached result": "result.detach()",
         "an edited input": "edited(result, args, kwargs)",
     },
-    "differentiable tensor": {"a detached result": "result.detach()"},
     "bool tensor": {"everything": "torch.ones_like(result)", "the opposite": "~result", "floats": "result.float()"},
     "int": {"one more": "result + 1", "one less": "result - 1", "a float": "float(result)", "a bool": "bool(result)"},
     "float": {"twice as much": "2 * result", "NaN": "float('nan')"},

@@ -40,6 +40,7 @@ class Limits(Value):
     submission_seconds: float = Field(default=60.0, gt=0)
     memory_mib: int = Field(default=1024, gt=0)
     output_kib: int = Field(default=64, gt=0)
+    scratch_mib: int = Field(default=0, ge=0)  # a private folder to write to, for problems about files; 0: none
 
 
 class EntryPoint(Value):

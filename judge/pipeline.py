@@ -109,10 +109,12 @@ class OpenProblem:
         self.engine = engine
         self.seed = seed
         self._oracle = engine.worker("oracle")
+        scratch = engine.scratch() if problem.limits.scratch_mib else None
         signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
         self._oracle.send(
             {
-                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "id": problem.id, "seed": seed,
+                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "scratch": scratch,
+                "id": problem.id, "seed": seed,
                 "signatures": signatures, "only": list(cases),
             }
         )  # fmt: skip

@@ -27,6 +27,9 @@ StepKind = Literal[
     "eval",
     "deepcopy",
     "state_dict",  # a snapshot: detached copies
+    "write_file",  # the judge writes args[1], bytes as a uint8 tensor, to the scratch path args[0]
+    "listing",  # the sorted names in the run's scratch folder
+    "readable",  # whether torch.load(weights_only=True) or safetensors reads the scratch path args[0]
     "sgd_step",  # one step of plain gradient descent on the sum of target's last result
 ]
 
@@ -37,6 +40,14 @@ class Ref:
 
     step: int
     path: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchPath:
+    """A path in the run's own scratch folder, given as an os.PathLike or as ``text``."""
+
+    name: str
+    text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shutil
 import signal
 import time
 from collections import Counter
@@ -78,6 +79,7 @@ class Runner:
             "cpu_seconds": limits.submission_seconds,
         }
         self._reasons: Counter[str] = Counter()
+        self._scratch: str | None = None
         self.ran = Ran()
 
     def run(self, order: Sequence[int]) -> Ran:
@@ -98,7 +100,11 @@ class Runner:
         return self.ran
 
     def _start(self, worker: Worker, remaining: Sequence[int]) -> float:
-        worker.send(self._setup | {"seed": secrets.randbits(32)}, self._pool)
+        setup = self._setup | {"seed": secrets.randbits(32)}
+        if self._limits.scratch_mib:
+            self._scratch = self._engine.scratch()
+            setup["lock"] = setup["lock"] | {"scratch": self._scratch, "scratch_mib": self._limits.scratch_mib}
+        worker.send(setup, self._pool)
         for number in remaining:
             worker.send({"type": "call", "call": number}, self._calls[number])
         worker.send({"type": "end"})
@@ -194,13 +200,15 @@ class Runner:
         """End the worker, take its accounts and what it printed."""
         worker.finish()
         finished = any(event.kind in ("exit", "end of answers") for event in list(worker.events.queue))
-        if not finished and self.ran.lost:
+        if not finished and (self.ran.lost or self.ran.import_lost):
             worker.kill()
         ended = _exit_event(worker)
         if ended is None:
             worker.kill()
             ended = _exit_event(worker)
         worker.settle()
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
         peak = ended.header.get("peak_mib") if ended else None
         if peak is not None:
             self.ran.peak_mib = max(peak, self.ran.peak_mib or 0.0)

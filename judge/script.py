@@ -8,7 +8,7 @@ import torch
 
 from judge.drawn import DrawnProblem
 from judge.errors import ProblemError
-from judge.program import Program, Ref, Step
+from judge.program import Program, Ref, ScratchPath, Step
 
 _HEAD = '''"""Case {case!r} of {problem}, as drawn with seed {seed}: inputs and calls, to run under a debugger.
 
@@ -17,6 +17,7 @@ Run it beside your file: python THIS_FILE path/to/your_file.py
 
 import importlib.util
 import sys
+from math import inf, nan
 
 import torch
 from torch import tensor
@@ -57,6 +58,9 @@ def _step(index: int, step: Step, program: Program) -> str:
         "eval": f"{target}.eval()",
         "deepcopy": f"__import__('copy').deepcopy({target})",
         "state_dict": f"{target}.state_dict()",
+        "write_file": "None  # a file that the judge writes, which this script leaves out",
+        "listing": "None  # the names in the scratch folder, which this script leaves out",
+        "readable": f"torch.load({given}, weights_only=True)",
         "sgd_step": f"None  # one step of gradient descent on {target}, which this script leaves out",
     }[step.kind]
     return f"result{index} = {right}"
@@ -67,6 +71,8 @@ def _value(value: Any) -> str:
         return f"result{value.step}" + "".join(f"[{key!r}]" for key in value.path)
     if isinstance(value, torch.Tensor):
         return _tensor(value)
+    if isinstance(value, ScratchPath):
+        return repr(value.name)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {_value(part)}" for key, part in value.items()) + "}"
     if isinstance(value, (list, tuple)):

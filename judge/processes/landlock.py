@@ -22,6 +22,8 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _FIRST_RIGHTS = (1 << 13) - 1
 _LATER_RIGHTS = {2: 1 << 13, 3: 1 << 14, 5: 1 << 15}  # by the version that brought them
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15
+_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 14
+_WRITING = _READ_FILE | _READ_DIR | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
 _TCP = 3  # bind, connect
 _SCOPES = 3  # abstract sockets, signals
 
@@ -34,8 +36,8 @@ def version() -> int:
         return 0
 
 
-def restrict(read: Iterable[str], names: Iterable[str], *, known: int | None = None) -> int:
-    """Allow reading below ``read``, listing ``names``, and writing /dev/null; nothing else, for good.
+def restrict(read: Iterable[str], names: Iterable[str], *, write: str | None = None, known: int | None = None) -> int:
+    """Allow reading below ``read``, listing ``names``, writing /dev/null and below ``write``; nothing else, for good.
 
     ``known`` limits the version (for tests). Gives the version in force; raises OSError if there is none.
     """
@@ -52,6 +54,8 @@ def restrict(read: Iterable[str], names: Iterable[str], *, known: int | None = N
         for path in names:
             _allow(ruleset, path, _READ_DIR)
         _allow(ruleset, os.devnull, _READ_FILE | _WRITE_FILE)
+        if write:
+            _allow(ruleset, write, _WRITING & rights)
         libc.prctl(libc.NO_NEW_PRIVS, 1)
         libc.syscall(_RESTRICT_SELF, ruleset, 0)
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import sys
 from typing import Any
 
 _MACHINES = {"x86_64": 0, "aarch64": 1, "arm64": 1}
@@ -16,7 +17,7 @@ SET_DUMPABLE = 4
 
 def machine() -> int | None:
     """The column of this machine in the table of system calls; None where there is none."""
-    return _MACHINES.get(platform.machine())
+    return _MACHINES.get(platform.machine()) if sys.maxsize > 1 << 32 else None  # a 32-bit program makes other calls
 
 
 def syscall(number: int, *arguments: Any) -> int:

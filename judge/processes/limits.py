@@ -9,11 +9,18 @@ from pathlib import Path
 MIB = 1 << 20
 
 
-def limit(memory_mib: int, cpu_seconds: float) -> None:
-    """Limit memory (counted from the present size), processor time, files and core dumps, for good."""
+def limit(memory_mib: int, cpu_seconds: float, file_mib: int = 0) -> None:
+    """Limit memory (counted from the present size), processor time, the size of files and core dumps, for good."""
     import resource
 
-    bounds = {"CORE": 0, "FSIZE": 0, "CPU": int(cpu_seconds) + 1, "NOFILE": 64, "MSGQUEUE": 0, "MEMLOCK": 0}
+    bounds = {
+        "CORE": 0,
+        "FSIZE": file_mib * MIB,
+        "CPU": int(cpu_seconds) + 2,
+        "NOFILE": 64,
+        "MSGQUEUE": 0,
+        "MEMLOCK": 0,
+    }
     if sys.platform == "linux":  # elsewhere the address space is no measure of memory
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         bounds["AS"] = pages * resource.getpagesize() + memory_mib * MIB
@@ -23,5 +30,8 @@ def limit(memory_mib: int, cpu_seconds: float) -> None:
             continue
         _, hard = resource.getrlimit(kind)
         value = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        soft = (
+            max(0, value - 1) if name == "CPU" else value
+        )  # SIGXCPU says what it is, at the hard limit SIGKILL does not
         with contextlib.suppress(ValueError, OSError):  # a limit that the system doesn't know stays as it was
-            resource.setrlimit(kind, (value, value))
+            resource.setrlimit(kind, (soft, value))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from judge.processes import capabilities, landlock, libc, limits, seccomp, trial
 
+_TRUNCATE_SINCE = 3  # the version of Landlock from which on it covers truncation
 LAYERS = ("resource limits", "capabilities", "landlock", "seccomp")
 
 
@@ -25,6 +26,8 @@ class Plan:
     names: list[str] = field(default_factory=list)
     canaries: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
+    scratch: str | None = None  # the only folder to write to, if any
+    scratch_mib: int = 0
     landlock: int | None = None  # the newest version to use (for tests)
 
 
@@ -43,7 +46,7 @@ def lock(plan: Plan, memory_mib: int, cpu_seconds: float) -> Locked:
     if os.name != "posix":
         return Locked("process", layers, [])
     if "resource limits" not in plan.without:
-        limits.limit(memory_mib, cpu_seconds)
+        limits.limit(memory_mib, cpu_seconds, plan.scratch_mib)
         layers.append("resource limits")
     if sys.platform == "linux":
         _lock_by_kernel(plan, layers)
@@ -59,10 +62,10 @@ def _lock_by_kernel(plan: Plan, layers: list[str]) -> None:
         layers.append("capabilities dropped")
     version = 0
     if "landlock" not in plan.without and landlock.version():
-        version = landlock.restrict(_own(plan.read), plan.names, known=plan.landlock)
+        version = landlock.restrict(_own(plan.read), plan.names, write=plan.scratch, known=plan.landlock)
         layers.append(f"landlock {version}")
-    if "seccomp" not in plan.without and libc.machine() is not None:
-        seccomp.restrict(os.getpid(), read_only=not version)
+    if "seccomp" not in plan.without and seccomp.available():
+        seccomp.restrict(os.getpid(), read_only=not version, writable=bool(plan.scratch) and version >= _TRUNCATE_SINCE)
         layers.append("seccomp")
 
 

@@ -1,6 +1,6 @@
 """The trusted child: draws inputs, runs the reference, compares, diagnoses. Only here are hidden files opened.
 
-    in   {"type": "problem", "root", "folder", "id", "seed", "signatures", "only"}
+    in   {"type": "problem", "root", "folder", "scratch", "id", "seed", "signatures", "only"}
     out  {"type": "plan", "cases", "streams", "constants", "order"}
          {"type": "pool"}, body   {"type": "call", "call": 3}, body ...
     in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from judge.processes import frames
+from judge.processes import frames, scratch
 
 
 def main(commands: int, results: int) -> None:
@@ -41,6 +41,7 @@ def main(commands: int, results: int) -> None:
 
     setup, _ = frames.read(read_exactly)
     _reach(setup["root"])
+    scratch.use(setup["scratch"])
     from judge.drawn import DrawnProblem
     from judge.errors import ProblemError
     from judge.oracle import Oracle

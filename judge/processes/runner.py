@@ -24,9 +24,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from judge.processes import hygiene, wire
+from judge.processes import hygiene, scratch, wire
 from judge.processes.faults import StepError, describe
-from judge.program import Program, Ref, Step
+from judge.program import Program, Ref, ScratchPath, Step
 
 Namespace = dict[str, Any]
 _deepcopy = copy.deepcopy
@@ -111,6 +111,10 @@ class Run:
         if step.kind in ("train", "eval"):
             (self._training.add if step.kind == "train" else self._training.discard)(id(target))
             return target.train() if step.kind == "train" else target.eval()
+        if step.kind in ("write_file", "readable"):
+            return scratch.write(*args) if step.kind == "write_file" else scratch.readable(*args)
+        if step.kind == "listing":
+            return scratch.listing(self)
         if step.kind == "deepcopy":
             return self._constructed(index, _deepcopy(target), training=id(target) in self._training)
         if step.kind == "state_dict":
@@ -151,6 +155,9 @@ class Run:
     def _with_results(self, value: Any) -> Any:
         if isinstance(value, Ref):
             return self._resolve(value)
+        if isinstance(value, ScratchPath):
+            path = scratch.folder_of(self) / value.name
+            return str(path) if value.text else path
         if isinstance(value, dict):
             return {key: self._with_results(part) for key, part in value.items()}
         if isinstance(value, list):

@@ -18,6 +18,7 @@ from judge.processes.syscalls import ALLOWED, CHANGING, FATAL, NUMBERS
 _AUDIT = (0xC000003E, 0xC00000B7)
 _SECCOMP = (317, 277)
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
+_GET_ACTION_AVAIL = 2
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
@@ -31,12 +32,27 @@ _IOCTL = [0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451]  # is it a terminal, i
 _FCNTL = [0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032]  # no owner, signal or lease
 
 
-def restrict(pid: int, *, read_only: bool) -> None:
-    """Install the filter for good. ``read_only``: also refuse to open for writing (where Landlock is missing)."""
+def available() -> bool:
+    """Whether this machine has a table of system calls, and its kernel takes filters that end a process."""
+    column = libc.machine()
+    if column is None:
+        return False
+    try:
+        return libc.syscall(_SECCOMP[column], _GET_ACTION_AVAIL, 0, ctypes.c_char_p(struct.pack("=I", _KILL))) == 0
+    except OSError:
+        return False
+
+
+def restrict(pid: int, *, read_only: bool, writable: bool = False) -> None:
+    """Install the filter for good.
+
+    ``read_only``: also refuse to open for writing (where Landlock is missing). ``writable``: leave it to Landlock where
+    files may be changed (where there is a scratch folder).
+    """
     column = libc.machine()
     if column is None:
         raise OSError("there is no table of system calls for this machine")
-    code = program(column, pid, read_only=read_only)
+    code = program(column, pid, read_only=read_only, writable=writable)
     memory = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(memory))
     libc.prctl(libc.NO_NEW_PRIVS, 1)
@@ -44,7 +60,7 @@ def restrict(pid: int, *, read_only: bool) -> None:
         raise OSError("a thread could not be restricted")
 
 
-def program(column: int, pid: int, *, read_only: bool) -> bytes:
+def program(column: int, pid: int, *, read_only: bool, writable: bool = False) -> bytes:
     """The filter as BPF instructions: code u16, jump if true u8, jump if false u8, operand u32."""
     filter_ = _Filter(column)
     filter_.start()
@@ -52,7 +68,7 @@ def program(column: int, pid: int, *, read_only: bool) -> bytes:
         filter_.refuse_flags("open", 1, _FOR_WRITING)
         filter_.refuse_flags("openat", 2, _FOR_WRITING)
     for name in CHANGING:
-        filter_.answer(name, _error(errno.EROFS))
+        filter_.answer(name, _ALLOW if writable else _error(errno.EROFS))
     for name in ALLOWED:
         filter_.answer(name, _ALLOW)
     for name in FATAL:

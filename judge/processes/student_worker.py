@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from judge.processes import device, frames, guard, hygiene, lock, runner, wire
+from judge.processes import device, frames, guard, hygiene, lock, runner, scratch, wire
 from judge.processes.faults import SUBMISSION, describe
 from judge.program import Program
 
@@ -34,7 +34,10 @@ def main(commands: int, results: int) -> None:
     read = _reader(commands)
     setup, pool_bytes = frames.read(read)
     pool = wire.decode_result(pool_bytes)
-    locked = lock.lock(lock.Plan(**setup.pop("lock")), setup["memory_mib"], setup["cpu_seconds"])
+    plan = lock.Plan(**setup.pop("lock"))
+    scratch.use(plan.scratch)
+    os.chdir(plan.scratch or os.path.abspath(os.sep))
+    locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])
     _send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
     if locked.leaks:
         return
@@ -59,7 +62,7 @@ def main(commands: int, results: int) -> None:
             break
         _mark(header["call"])
         observation = runner.observe(namespace, call, pool, extras)
-        _flush()
+        flush()
         _send(results, {"type": "observation", "call": header["call"]}, _encoded(observation))
     _send(results, {"type": "done", "closed": list(watch.seen.items())[:50]})
 
@@ -78,7 +81,7 @@ def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
         exec(compile(source, SUBMISSION, "exec", dont_inherit=True), module.__dict__)
 
     error = runner.attempt(execute)
-    _flush()
+    flush()
     missing = [name for name in setup["names"] if name not in module.__dict__]
     report = {
         "type": "loaded",
@@ -135,6 +138,7 @@ def _mark(call: int) -> None:
     os.write(2, b"\0%d\0" % call)
 
 
-def _flush() -> None:
+def flush() -> None:
+    """Write out what was printed; the submission may have replaced or closed the streams, or set them to None."""
     for stream in (sys.stdout, sys.stderr):
-        runner.attempt(stream.flush)  # the submission may have replaced or closed them
+        runner.attempt(lambda stream=stream: stream.flush())  # type: ignore[misc]

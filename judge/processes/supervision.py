@@ -12,10 +12,12 @@ import importlib.util
 import json
 import os
 import queue
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -30,8 +32,8 @@ Role = Literal["student", "oracle"]
 _HERE = Path(__file__).resolve().parent
 _LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
-    "frames", "wire", "faults", "hygiene", "runner", "fake_device", "device", "guard", "libc", "limits", "capabilities",
-    "landlock", "syscalls", "seccomp", "trial", "lock", "student_worker", "oracle_worker", "zygote",
+    "frames", "wire", "faults", "hygiene", "scratch", "runner", "fake_device", "device", "guard", "libc", "limits",
+    "capabilities", "landlock", "syscalls", "seccomp", "trial", "lock", "student_worker", "oracle_worker", "zygote",
 )  # fmt: skip
 _NEEDED_BY_TORCH = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",
@@ -151,6 +153,7 @@ class Engine:
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._errors = bytearray()
+        self._folders: list[str] = []
 
     def __enter__(self) -> Engine:
         self.start()
@@ -171,6 +174,12 @@ class Engine:
         root = str(_HERE.parent.parent)
         read, names = readable.readable(root, [_LIBRARY, *_site_folders()])
         return {"read": read, "names": names, "canaries": readable.canaries(root), "without": self._without}
+
+    def scratch(self) -> str:
+        """A new folder for a worker to write to; removed with the engine, if not before."""
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="judge-"))
+        self._folders.append(folder)
+        return folder
 
     def locked(self, level: str, layers: Sequence[str], leaks: Sequence[str]) -> None:
         """Take note of a student worker's lock. Raises JudgeError if it leaks, or is below what is required."""
@@ -209,6 +218,8 @@ class Engine:
         for process in self._processes:
             _kill_group(process)
         self._zygote, self._processes = None, []
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _forked(self, role: Role, log_bytes: int) -> Worker:
         self.start()

@@ -8,7 +8,7 @@ checked before anything is allocated, and tensors are rebuilt plain: strided, co
 A value's bytes are a u32 length, a JSON tree, and raw bytes. Nodes of the tree: null, true, false and strings as they
 are; {"i": "12"} an int, {"f": "0x1.8p+0"} a float, {"t": ...} a tensor, {"l": [...]} a list, {"u": [...]} a tuple,
 {"s": [...]} a set, {"d": [[key, value], ...]} a dict, {"r": [step, path]} an earlier result, {"c": "float32"} a dtype,
-{"b": 12} bytes, {"o": "type name"} anything else.
+{"b": 12} bytes, {"p": [name, text]} a scratch path, {"o": "type name"} anything else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from judge.program import Program, Ref, Step
+from judge.program import Program, Ref, ScratchPath, Step
 
 DTYPES: dict[str, torch.dtype] = {
     name: getattr(torch, name)
@@ -259,6 +259,8 @@ def _tree(value: Any, raw: Callable[[torch.Tensor | bytes], Any], depth: int) ->
         return {"f": float(value).hex()}
     if isinstance(value, Ref):
         return {"r": [value.step, list(value.path)]}
+    if isinstance(value, ScratchPath):
+        return {"p": [value.name, value.text]}
     if isinstance(value, torch.dtype):
         return {"c": _NAMES[value]} if value in _NAMES else {"o": str(value)}
     for kind, node in ((list, "l"), (tuple, "u"), (set, "s"), (frozenset, "s")):
@@ -289,6 +291,8 @@ def _value(node: Any, raw: Callable[[str, Any], Any], budget: list[int], depth: 
         return int(content)
     if kind == "f" and type(content) is str:
         return float.fromhex(content)
+    if kind == "p":
+        return ScratchPath(str(content[0]), bool(content[1]))
     if kind == "c":
         return DTYPES[content]
     if kind == "o" and type(content) is str:

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from judge.processes import lock, oracle_worker, student_worker
 
 _PR_SET_PDEATHSIG = 1
+_exit = os._exit  # a submission may replace it
 
 
 def main(payload: dict[str, Any]) -> NoReturn:
@@ -82,7 +83,7 @@ def _fork(role: str, three: list[int]) -> int:
         _die_with_parent()
         _become(role)
     finally:  # nothing of a child may ever unwind into the loop above
-        os._exit(70)
+        _exit(70)
 
 
 def _become(role: str) -> NoReturn:
@@ -98,12 +99,13 @@ def _become(role: str) -> NoReturn:
     gc.enable()
     try:
         {"student": student_worker.main, "oracle": oracle_worker.main}[role](commands, results)
-        sys.stdout.flush()
+        student_worker.flush()
     except BaseException:
-        sys.excepthook(*sys.exc_info())
-        sys.stderr.flush()
-        os._exit(71)
-    os._exit(0)
+        with contextlib.suppress(BaseException):  # the hook and the stream may be a submission's
+            sys.excepthook(*sys.exc_info())
+            sys.stderr.flush()
+        _exit(71)
+    _exit(0)
 
 
 def _reap(control: socket.socket, poller: select.poll, children: dict[int, tuple[int, int]], pidfd: int) -> None:
