@@ -1,0 +1,168 @@
+"""Cases of sinusoidal-positions: which column turns how fast, and how exactly it does so far from the start."""
+
+import math
+
+import torch
+
+from judge.authoring import Call, call, case, relation
+
+LAST = 100_000  # the last position for which accuracy is promised
+
+
+@case
+def first_rows(draw):
+    "gives the vectors of the first positions, in float32 by default"
+    return call("sinusoidal_positions", 5, 8)
+
+
+@case
+def arguments_by_name(draw):
+    "takes its arguments by name, in any order"
+    return call("sinusoidal_positions", dtype=torch.float64, base=300.0, offset=2, d_model=6, seq_len=4)
+
+
+@case
+def any_size(draw):
+    "works for one position, for one pair of columns, and for many"
+    return [
+        call("sinusoidal_positions", seq_len, d_model, dtype=torch.float64)
+        for seq_len, d_model in ((1, 2), (7, 2), (1, 10), (3, 4), (11, 24))
+    ]
+
+
+@case
+def other_base(draw):
+    "uses the base it is given"
+    return [
+        call("sinusoidal_positions", 6, 8, 0, 100.0, torch.float64),
+        call("sinusoidal_positions", 6, 8, base=draw.uniform(2.0, 50.0, 1).item(), dtype=torch.float64),
+    ]
+
+
+@case
+def later_positions(draw):
+    "begins at the offset and gives as many rows as asked for"
+    return [
+        call("sinusoidal_positions", 5, 12, 3, dtype=torch.float64),
+        call("sinusoidal_positions", 3, 12, offset=draw.integer(20, 90), dtype=torch.float64),
+    ]
+
+
+@case
+def result_dtypes(draw):
+    "gives the dtype it is asked for"
+    return [
+        call("sinusoidal_positions", 4, 6, dtype=torch.float64),
+        call("sinusoidal_positions", 4, 6, dtype=torch.bfloat16).in_dtype(torch.bfloat16),
+        call("sinusoidal_positions", 4, 6, 250, dtype=torch.bfloat16).in_dtype(torch.bfloat16),
+    ]
+
+
+@relation
+def far_in_float64(draw):
+    "is right to 1e-9 in float64 up to position 100,000"
+    starts, sizes = (draw.integer(20_000, 90_000), LAST - 5), (6, 12)
+    calls = [call("sinusoidal_positions", *sizes, start, dtype=torch.float64) for start in starts]
+    return calls, _as_exact_as(1e-9, starts)
+
+
+@relation
+def far_in_float32(draw):
+    "is right to 1e-6 in float32 up to position 100,000"
+    starts, sizes = (draw.integer(20_000, 90_000), LAST - 5), (6, 12)
+    calls = [call("sinusoidal_positions", *sizes, start) for start in starts]
+    return calls, _as_exact_as(1e-6, starts)
+
+
+@case
+def fresh_tables(draw):
+    "gives a right table whatever was asked for, or done to a table, before"
+    steps = Call()
+    steps.function("sinusoidal_positions", 9, 10, dtype=torch.float64).observe("from the start")
+    steps.function("sinusoidal_positions", 9, 10, 4, dtype=torch.float64).observe("from 4")
+    steps.function("sinusoidal_positions", 9, 10, 4, 50.0, torch.float64).observe("with base 50")
+    edited = steps.function("sinusoidal_positions", 9, 14, dtype=torch.float64)
+    steps.method(edited, "zero_")
+    steps.function("sinusoidal_positions", 9, 14, dtype=torch.float64).observe("after an edit")
+    return steps
+
+
+@case
+def odd_widths(draw):
+    "refuses an odd d_model with a ValueError, in both functions"
+    return [
+        call("sinusoidal_positions", 4, 7).raises(ValueError, naming=7),
+        call("sinusoidal_positions", 3, 1, dtype=torch.float64).raises(ValueError, naming=1),
+        call("add_positions", draw.normal(2, 4, 9)).raises(ValueError, naming=9),
+    ]
+
+
+@case
+def added_to_tokens(draw):
+    "adds each position's vector to the tokens that stand there, in every sequence"
+    return [
+        call("add_positions", draw.stream(3, 5, 8)),
+        call("add_positions", draw.noncontiguous(draw.stream(2, 5, 6))),
+        call("add_positions", draw.expanded(draw.normal(4, 6), 3)),
+    ]
+
+
+@case
+def added_later(draw):
+    "adds the vectors of later positions where an offset is given"
+    return [
+        call("add_positions", draw.normal(2, 4, 6), 7),
+        call("add_positions", draw.normal(2, 1, 6), offset=draw.integer(20, 90)),
+    ]
+
+
+@case
+def equal_sizes(draw):
+    "tells batch, positions and features apart also when all have one size"
+    return call("add_positions", draw.normal(4, 4, 4))
+
+
+@relation
+def added_far(draw):
+    "adds vectors that are right to 1e-9 in float64, and to 1e-6 in float32, up to position 100,000"
+    zeros, start = torch.zeros(2, 6, 8, dtype=torch.float64), LAST - 5
+    double = call("add_positions", zeros, start)
+    single = call("add_positions", zeros, start).in_dtype(torch.float32)
+
+    def check(observations):
+        return _as_exact_as(1e-9, [start])(observations[:1]) or _as_exact_as(1e-6, [start])(observations[1:])
+
+    return [double, single], check
+
+
+@case
+def added_in_low_precision(draw):
+    "keeps float32 and bfloat16 when it adds, and knows large positions there too"
+    x, offset = draw.normal(2, 5, 8), 1003
+    return [
+        call("add_positions", x, offset).in_dtype(torch.float32),
+        call("add_positions", x, offset).in_dtype(torch.bfloat16),
+    ]
+
+
+def _as_exact_as(tolerance, starts):
+    """A check that no entry of the tables that begin at ``starts`` is off by more than ``tolerance``."""
+
+    def check(observations):
+        for one, start in zip(observations, starts, strict=True):
+            table = one["output"].double()
+            error = (table - _exact_table(*table.shape[-2:], start)).abs()
+            if not bool((error <= tolerance).all()):
+                return f"are off by up to {error.max().item():.1e} from position {start} on, more than {tolerance:g}"
+        return None
+
+    return check
+
+
+def _exact_table(seq_len, d_model, start):
+    angles = [
+        [position / 10000.0 ** (2 * j / d_model) for j in range(d_model // 2)]
+        for position in range(start, start + seq_len)
+    ]
+    rows = [[turn(angle) for angle in row for turn in (math.sin, math.cos)] for row in angles]
+    return torch.tensor(rows, dtype=torch.float64)
