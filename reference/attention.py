@@ -86,3 +86,28 @@ def multi_head_attention(
         v_proj_weight=weight_v,
     )
     return output.transpose(0, 1)
+
+
+def grouped_query_attention(x, num_heads, num_kv_heads, weight_q, weight_k, weight_v, weight_o, mask=None):
+    """Grouped-query attention by the fused operation's own switch: Ainslie et al. 2023 (arXiv:2305.13245), section 2.2.
+
+    x (batch, seq_len, d_model), weight_q and weight_o (d_model, d_model), weight_k and weight_v
+    (num_kv_heads * d_head, d_model); ``mask`` has 2 or 4 axes that broadcast to (batch, num_heads, seq_len, seq_len),
+    True = may attend. Gives (batch, seq_len, d_model). ValueError where num_heads does not divide d_model, or
+    num_kv_heads num_heads.
+    """
+    batch, seq_len, d_model = x.shape
+    if d_model % num_heads:
+        raise ValueError(f"d_model {d_model} is not divisible by num_heads {num_heads}")
+    if num_heads % num_kv_heads:
+        raise ValueError(f"num_heads {num_heads} is not divisible by num_kv_heads {num_kv_heads}")
+    if mask is not None:
+        mask = mask.expand(batch, num_heads, seq_len, seq_len)
+    heads = F.scaled_dot_product_attention(
+        split_heads(F.linear(x, weight_q), num_heads),
+        split_heads(F.linear(x, weight_k), num_kv_heads),
+        split_heads(F.linear(x, weight_v), num_kv_heads),
+        attn_mask=mask,
+        enable_gqa=True,
+    )
+    return F.linear(merge_heads(heads), weight_o)

@@ -1,0 +1,133 @@
+"""Cases of grouped-query-attention: groupings that tell apart every way to share a head, and every kind of mask."""
+
+import torch
+
+from judge.authoring import call, case
+
+ATTENTION = "grouped_query_attention"
+
+
+@case
+def grouped_heads(draw):
+    "lets neighbouring query heads share a key and value head"
+    return [
+        call(ATTENTION, draw.normal(2, 5, 24), 6, 3, **_weights(draw, 24, 6, 3)),
+        call(ATTENTION, draw.normal(2, 5, 24), 6, 2, **_weights(draw, 24, 6, 2)),
+    ]
+
+
+@case
+def one_key_and_value_head(draw):
+    "shares a single key and value head among all query heads"
+    return call(ATTENTION, draw.normal(2, 5, 24), 6, 1, **_weights(draw, 24, 6, 1))
+
+
+@case
+def as_many_as_query_heads(draw):
+    "is multi-head attention when each query head has its own key and value head"
+    return call(ATTENTION, draw.normal(2, 5, 24), 6, 6, **_weights(draw, 24, 6, 6))
+
+
+@case
+def sizes_of_one(draw):
+    "works for a batch of one, a single token and heads of one feature"
+    return [
+        call(ATTENTION, draw.normal(1, 5, 24), 4, 2, **_weights(draw, 24, 4, 2)),
+        call(ATTENTION, draw.normal(2, 1, 6), 6, 3, **_weights(draw, 6, 6, 3)),
+    ]
+
+
+@case
+def padding_mask(draw):
+    "hides the padding of each sequence in all of its heads"
+    visible = torch.arange(5) < torch.tensor([[2], [4]])
+    return call(ATTENTION, draw.normal(2, 5, 24), 6, 3, **_weights(draw, 24, 6, 3), mask=visible[:, None, None, :])
+
+
+@case
+def mask_shapes(draw):
+    "accepts masks of two axes and of four, with one for each query head too"
+    x, weights = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3)
+    shapes = ((5, 5), (1, 5), (2, 6, 5, 5), (1, 6, 1, 5))
+    return [call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(*shape)) for shape in shapes]
+
+
+@case
+def fully_masked_rows(draw):
+    "gives zeros and finite gradients to queries that see no key"
+    x, weights = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3)
+    padding = torch.arange(5) < torch.tensor([[0], [3]])
+    return [
+        call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(2, 6, 5, 5, hidden_rows=15)),
+        call(ATTENTION, x, 6, 3, **weights, mask=padding[:, None, None, :]),
+    ]
+
+
+@case
+def huge_padding(draw):
+    "is untouched by padding of 1e30 that nobody looks at and that looks at nobody"
+    x = draw.normal(2, 5, 24)
+    token = torch.arange(5) < torch.tensor([[2], [4]])
+    x = torch.where(token.unsqueeze(-1), x, 1e30 * torch.sign(x))
+    mask = token[:, None, None, :] & token[:, None, :, None]
+    return call(ATTENTION, x, 6, 3, **_weights(draw, 24, 6, 3), mask=mask)
+
+
+@case
+def any_memory_layout(draw):
+    "takes transposed, strided and expanded tokens and weights"
+    weights = _weights(draw, 24, 6, 3)
+    strided = {name: draw.noncontiguous(weight) for name, weight in weights.items()}
+    turned = {name: draw.transposed(weight) for name, weight in weights.items()}
+    return [
+        call(ATTENTION, draw.transposed(draw.normal(2, 5, 24)), 6, 3, **strided),
+        call(ATTENTION, draw.expanded(draw.normal(5, 24), 2), 6, 3, **turned),
+    ]
+
+
+@case
+def lower_precision(draw):
+    "gives results in float32 and bfloat16 for inputs of these dtypes"
+    x, weights, mask = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3), draw.mask(2, 1, 5, 5, hidden_rows=2)
+    dtypes = (torch.float32, torch.bfloat16)
+    return [call(ATTENTION, x, 6, 3, **weights, mask=mask).in_dtype(dtype) for dtype in dtypes]
+
+
+@case
+def arguments_by_position_and_name(draw):
+    "takes its arguments by position or by name, in any order"
+    x, weights, mask = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3), draw.mask(5, 5)
+    return [
+        call(ATTENTION, x, 6, 3, *weights.values(), mask),
+        call(ATTENTION, mask=mask, **weights, num_kv_heads=3, num_heads=6, x=x),
+    ]
+
+
+@case
+def uneven_groups(draw):
+    "refuses query heads that the key and value heads can't share evenly with a ValueError"
+    x = draw.normal(2, 5, 24)
+    return [
+        call(ATTENTION, x, 6, 4, **_weights(draw, 24, 6, 4)).raises(ValueError, naming=4),
+        call(ATTENTION, x, 6, 5, **_weights(draw, 24, 6, 5)).raises(ValueError, naming=5),
+        call(ATTENTION, x, 3, 6, **_weights(draw, 24, 3, 6)).raises(ValueError, naming=6),
+    ]
+
+
+@case
+def undivided_width(draw):
+    "refuses a width that the query heads can't share evenly with a ValueError"
+    weights = {"weight_q": draw.weight(20, 20), "weight_o": draw.weight(20, 20)}
+    shared = {"weight_k": draw.weight(9, 20), "weight_v": draw.weight(9, 20)}
+    return call(ATTENTION, draw.normal(2, 5, 20), 6, 3, **weights, **shared).raises(ValueError, naming=20)
+
+
+def _weights(draw, d_model, num_heads, num_kv_heads):
+    """The four weights in the order of the signature; scores of size one, far from a saturated softmax."""
+    shared = num_kv_heads * (d_model // num_heads)
+    return {
+        "weight_q": draw.weight(d_model, d_model),
+        "weight_k": draw.weight(shared, d_model),
+        "weight_v": draw.weight(shared, d_model),
+        "weight_o": draw.weight(d_model, d_model),
+    }
