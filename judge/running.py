@@ -24,6 +24,8 @@ LOADING = -1
 _LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
 _EXIT_SECONDS = 2.0
 _MOST_OF_A_KIND = 2
+_MOST_ANSWERED = 1 << 28  # bytes of all answers together: they wait here for the comparison
+_MOST_SAID = 2000  # characters that a worker's report on the import may show
 _OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
 
 LostStatus = Literal["time limit", "memory limit", "output limit", "runtime error"]
@@ -79,6 +81,7 @@ class Runner:
             "cpu_seconds": limits.submission_seconds,
         }
         self._reasons: Counter[str] = Counter()
+        self._answered = 0
         self._scratch: str | None = None
         self.ran = Ran()
 
@@ -133,15 +136,18 @@ class Runner:
         error, missing, settings = header.get("error"), header.get("missing"), header.get("settings")
         if header.get("type") != "loaded" or not (_texts(missing) and _texts(settings)):
             return False
-        self.ran.missing = () if error else tuple(missing or ())
-        self.ran.settings = tuple(settings or ())
+        self.ran.missing = () if error else tuple(name for name in self._setup["names"] if name in (missing or ()))
+        self.ran.settings = tuple(name[:40] for name in settings or ())[:10]
         self.ran.seeded = header.get("seeded") is True
         if isinstance(error, dict):
             status: LostStatus = "memory limit" if error.get("kind") == "memory" else "runtime error"
             line, frames = error.get("line"), error.get("traceback")
-            message = f"importing the file raises {error.get('type')}: {error.get('message')}"
+            message = f"importing the file raises {error.get('type')}: {error.get('message')}"[:_MOST_SAID]
             self.ran.import_lost = Lost(
-                status, message, line if isinstance(line, int) else None, tuple(frames or ()) if _texts(frames) else ()
+                status,
+                message,
+                line if type(line) is int and 0 < line < 1 << 31 else None,
+                tuple(frame[:200] for frame in frames or ())[:10] if _texts(frames) else (),
             )
         return True
 
@@ -152,6 +158,11 @@ class Runner:
             number, *rest = remaining
             event = worker.next_event(min(before + self._limits.call_seconds, deadline))
             if event and event.kind == "frame" and event.header == {"type": "observation", "call": number}:
+                self._answered += len(event.body)
+                if self._answered > _MOST_ANSWERED:
+                    message = f"all results together have more than {_MOST_ANSWERED >> 20} MiB"
+                    self.ran.lost |= dict.fromkeys(remaining, Lost("output limit", message))
+                    return []
                 self.ran.seconds[number] = event.at - before
                 self._observed(number, event.body)
                 before, remaining = event.at, rest

@@ -34,8 +34,8 @@ truncate ftruncate fallocate copy_file_range sendfile mkdir mkdirat rmdir unlink
 FATAL = """
 ptrace process_vm_readv process_vm_writev bpf mount umount2 pivot_root chroot unshare setns init_module finit_module
 delete_module kexec_load reboot io_uring_setup io_uring_enter io_uring_register userfaultfd perf_event_open
-open_by_handle_at add_key request_key keyctl pidfd_getfd pidfd_open pidfd_send_signal move_mount open_tree fsopen
-fsmount personality iopl ioperm
+open_by_handle_at add_key request_key keyctl pidfd_getfd pidfd_send_signal move_mount open_tree fsopen fsmount
+personality iopl ioperm
 """
 
 

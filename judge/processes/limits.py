@@ -30,8 +30,6 @@ def limit(memory_mib: int, cpu_seconds: float, file_mib: int = 0) -> None:
             continue
         _, hard = resource.getrlimit(kind)
         value = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
-        soft = (
-            max(0, value - 1) if name == "CPU" else value
-        )  # SIGXCPU says what it is, at the hard limit SIGKILL does not
+        soft = max(0, value - 1) if name == "CPU" else value  # first SIGXCPU, which says what it is; then SIGKILL
         with contextlib.suppress(ValueError, OSError):  # a limit that the system doesn't know stays as it was
             resource.setrlimit(kind, (soft, value))

@@ -53,6 +53,9 @@ def lock(plan: Plan, memory_mib: int, cpu_seconds: float) -> Locked:
     whole = all(any(layer.startswith(wanted) for layer in layers) for wanted in LAYERS)
     if not whole:
         return Locked("process", layers, [])
+    missing = trial.what_fails()
+    if missing:
+        raise OSError(f"{missing[0]} can't be read without special rights; run the judge as the user who owns it")
     return Locked("kernel", layers, trial.what_succeeds(plan.canaries))
 
 

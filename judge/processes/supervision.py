@@ -42,6 +42,7 @@ _KEPT_VARIABLES = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "
 _START_SECONDS = 120.0
 _LAST_ANSWERS_SECONDS = 1.0
 _CHUNK = 1 << 16
+_MOST_ANSWER = 1 << 27  # of a student worker in one frame; its harness gives 64 MiB of values at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,14 @@ class Event:
 class Worker:
     """One worker: three pipes and a thread for each, so that nobody blocks anybody on any platform."""
 
-    def __init__(self, kill: Any, commands: int, results: int, log: int, log_bytes: int):
+    def __init__(
+        self, kill: Any, commands: int, results: int, log: int, log_bytes: int, max_body: int = frames.MAX_BODY
+    ):
         self.events: queue.Queue[Event] = queue.Queue()
         self.log = bytearray()
         self._kill = kill
         self._log_bytes = log_bytes
+        self._max_body = max_body
         self._outbox: queue.Queue[bytes | None] = queue.Queue()
         self._threads = [
             threading.Thread(target=self._write, args=(commands,), daemon=True),
@@ -120,7 +124,7 @@ class Worker:
 
             try:
                 while True:
-                    header, body = frames.read(read_exactly)
+                    header, body = frames.read(read_exactly, max_body=self._max_body)
                     self.events.put(Event("frame", time.monotonic(), header, body))
             except EOFError:
                 self.events.put(Event("end of answers", time.monotonic()))
@@ -140,13 +144,17 @@ class Worker:
 class Engine:
     """Starts workers: forked from one zygote where that is safe, spawned where it isn't or where it is asked for."""
 
-    def __init__(self, isolation: str = "auto", *, without: Sequence[str] = ()):
-        """``isolation``: "auto" or "process". ``without``: layers to leave out, for tests that show what each stops."""
+    def __init__(self, isolation: str = "auto", *, without: Sequence[str] = (), landlock: int | None = None):
+        """``isolation``: "auto" or "process".
+
+        For tests that show what each layer stops: ``without``: layers to leave out; ``landlock``: its newest version.
+        """
         self.forks = isolation == "auto" and sys.platform == "linux"
         self.level = "process"
         self.layers: tuple[str, ...] = ()
         self.required: str | None = None  # refuse to judge below this level
         self._without = list(without) if self.forks else ["capabilities", "landlock", "seccomp"]
+        self._landlock = landlock
         self._numbers = iter(range(1 << 62))
         self._workers: dict[int, Worker] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -173,7 +181,13 @@ class Engine:
         """What a student worker may read and what it must not, for judge/processes/lock.py."""
         root = str(_HERE.parent.parent)
         read, names = readable.readable(root, [_LIBRARY, *_site_folders()])
-        return {"read": read, "names": names, "canaries": readable.canaries(root), "without": self._without}
+        return {
+            "read": read,
+            "names": names,
+            "canaries": readable.canaries(root),
+            "without": self._without,
+            "landlock": self._landlock,
+        }
 
     def scratch(self) -> str:
         """A new folder for a worker to write to; removed with the engine, if not before."""
@@ -191,10 +205,11 @@ class Engine:
 
     def start(self) -> None:
         """Begin the torch import, if it has not begun; a few milliseconds."""
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):
+                libc.prctl(libc.SET_DUMPABLE, 0)  # no other process of this user reads this one's memory
         if self._zygote or not self.forks:
             return
-        with contextlib.suppress(OSError):
-            libc.prctl(libc.SET_DUMPABLE, 0)  # no other process of this user reads this one's memory
         ours, theirs = socket.socketpair()
         with theirs:
             self._zygote = _popen(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -227,7 +242,8 @@ class Engine:
         number = next(self._numbers)
         commands, results, log = os.pipe(), os.pipe(), os.pipe()
         theirs = [commands[0], results[1], log[1]]
-        worker = Worker(lambda: self._say({"do": "kill", "id": number}), commands[1], results[0], log[0], log_bytes)
+        kill, most = functools.partial(self._say, {"do": "kill", "id": number}), _most(role)
+        worker = Worker(kill, commands[1], results[0], log[0], log_bytes, most)
         self._workers[number] = worker
         try:
             message = json.dumps({"do": "fork", "id": number, "role": role}).encode() + b"\n"
@@ -249,7 +265,7 @@ class Engine:
         commands, results, log = (os.dup(stream.fileno()) for stream in streams)
         for stream in streams:
             stream.close()
-        worker = Worker(lambda: _kill_group(process), commands, results, log, log_bytes)
+        worker = Worker(functools.partial(_kill_group, process), commands, results, log, log_bytes, _most(role))
         worker._outbox.put(_payload(role))
         threading.Thread(target=_await_exit, args=(process, worker), daemon=True).start()
         return worker
@@ -297,6 +313,10 @@ def isolation_layers() -> list[tuple[str, str, str]]:
     ]
 
 
+def _most(role: Role) -> int:
+    return _MOST_ANSWER if role == "student" else frames.MAX_BODY
+
+
 def _payload(role: str) -> bytes:
     modules = {"judge": "", "judge.processes": "", "judge.program": _source(_HERE.parent / "program.py")}
     modules |= {f"judge.processes.{name}": _source(_HERE / f"{name}.py") for name in _HARNESS}
@@ -340,6 +360,9 @@ def _popen(**streams: Any) -> subprocess.Popen[bytes]:
 def _await_exit(process: subprocess.Popen[bytes], worker: Worker) -> None:
     """Wait for a spawned worker, with its accounts where the system keeps them."""
     if os.name == "posix":
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            _kill_group(process)  # whatever it left in its group, while its id is still its own
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = code = os.waitstatus_to_exitcode(status)
         unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
@@ -351,6 +374,8 @@ def _await_exit(process: subprocess.Popen[bytes], worker: Worker) -> None:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is not None:
+        return  # its id may be another's by now
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
