@@ -262,3 +262,9 @@ def test_no_path_of_ours_is_known_to_a_submission(judged):
         f"import sys, os\nprint([p for p in sys.path if {str(root)!r} in p and 'site-packages' not in p], {str(root)!r} in str(dict(os.environ)))\n{RIGHT}"
     )
     assert report.printed == ("[] False",)
+
+
+def test_making_a_module_may_draw_from_the_generator(judged):
+    linear = "layer = torch.nn.Linear(x.shape[1], y.shape[1], bias=False, dtype=x.dtype, device=x.device)\nlayer.weight = torch.nn.Parameter(y.mT)\nreturn (x @ y).softmax(-1)"
+    report = judged(body(linear))
+    assert report.verdict == "accepted", messages(report)

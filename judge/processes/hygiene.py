@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.nn.modules import module as _modules
 
 _generator_state = torch.default_generator.get_state
 _equal = torch.equal
+_registered = [0]
 
 
 def input_tensors(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
@@ -70,13 +72,19 @@ def changed_settings(before: dict[str, Any]) -> list[str]:
     return [name for name, value in before.items() if now[name] != value]
 
 
-def generator_state() -> torch.Tensor:
-    """The state of PyTorch's global random generator."""
-    return _generator_state()
+def generator_state() -> tuple[torch.Tensor, int]:
+    """The state of PyTorch's global random generator, and how many parameters modules have been given so far."""
+    return _generator_state(), _registered[0]
 
 
-def same_generator_state(before: torch.Tensor) -> bool:
-    return _equal(before, _generator_state())
+def same_generator_state(before: tuple[torch.Tensor, int]) -> bool:
+    """Whether it is as it was, or a module was made meanwhile: constructing one may draw, whoever does so."""
+    state, registered = before
+    return registered != _registered[0] or _equal(state, _generator_state())
+
+
+def _note_parameter(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter) -> None:
+    _registered[0] += 1
 
 
 def _containers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -100,3 +108,6 @@ def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.is_floating_point():
         return _equal(one, other) or bool(((one == other) | ((one != one) & (other != other))).all())
     return _equal(one, other)
+
+
+_modules.register_module_parameter_registration_hook(_note_parameter)
