@@ -1,6 +1,7 @@
 """Positions by complex numbers: a pair of features is a point of the plane, a position turns it.
 
-Sources: sinusoidal positions, Vaswani et al. 2017 (arXiv:1706.03762), section 3.5.
+Sources: sinusoidal positions, Vaswani et al. 2017 (arXiv:1706.03762), section 3.5; rotary positions, Su et al. 2021
+(arXiv:2104.09864), section 3.4.2.
 """
 
 from __future__ import annotations
@@ -27,9 +28,31 @@ def add_positions(x: Tensor, offset: int = 0) -> Tensor:
     return x + sinusoidal_positions(x.shape[1], x.shape[2], offset, dtype=torch.float64).to(x)
 
 
+def rotary_angles(positions: Tensor, d_head: int, base: float = 10000.0) -> Tensor:
+    """Angles of positions (seq_len,) and pairs: (seq_len, d_head / 2) float64; ValueError for an odd ``d_head``."""
+    if d_head % 2:
+        raise ValueError(f"d_head {d_head} is odd")
+    return torch.outer(positions.double(), _frequencies(d_head, base).to(positions.device))
+
+
+def apply_rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
+    """x (..., seq_len, d_head) with features j and j + d_head / 2 turned by their position's angle j.
+
+    ValueError for an odd ``d_head``.
+    """
+    if x.shape[-1] % 2:
+        raise ValueError(f"d_head {x.shape[-1]} is odd")
+    points = torch.complex(*x.double().chunk(2, dim=-1)) * _turns(positions, x.shape[-1], base)
+    return torch.cat([points.real, points.imag], dim=-1).to(x.dtype)
+
+
 def _turns(positions: Tensor, width: int, base: float) -> Tensor:
     """Points of the unit circle, one for each position and pair of features: (positions, width / 2) complex128."""
-    pairs = width // 2
-    frequencies = torch.logspace(0.0, -(pairs - 1) / pairs, pairs, base, dtype=torch.float64)
-    angles = torch.outer(positions.double(), frequencies.to(positions.device))
+    angles = torch.outer(positions.double(), _frequencies(width, base).to(positions.device))
     return torch.polar(torch.ones_like(angles), angles)
+
+
+def _frequencies(width: int, base: float) -> Tensor:
+    """base ** (-2j / width) for every pair j: (width / 2,) float64."""
+    pairs = width // 2
+    return torch.logspace(0.0, -(pairs - 1) / pairs, pairs, base, dtype=torch.float64)
