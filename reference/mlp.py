@@ -63,3 +63,17 @@ def _layers(d_model: int, d_ff: int, gated: bool, bias: bool) -> list[nn.Linear]
     if gated:
         sizes.append((d_model, d_ff))
     return [nn.Linear(into, out, bias=bias, device="meta") for into, out in sizes]
+
+
+def position_wise_ffn(
+    x: Tensor, weight1: Tensor, bias1: Tensor, weight2: Tensor, bias2: Tensor, activation: str = "relu"
+) -> Tensor:
+    """The plain MLP of the original transformer: act(x @ weight1.T + bias1) @ weight2.T + bias2.
+
+    x (..., d_model), weight1 (d_ff, d_model), weight2 (d_out, d_ff); gives (..., d_out). ValueError for an activation
+    other than relu and gelu. Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762), equation 2.
+    """
+    if activation not in ("relu", "gelu"):
+        raise ValueError(f"unknown activation {activation!r}; take relu or gelu")
+    hidden = functional.linear(x, weight1, bias1)
+    return functional.linear(_ACTIVATIONS[activation](hidden), weight2, bias2)
