@@ -164,14 +164,14 @@ def no_other_tasks(draw):
 @relation
 def post_norm_order(draw):
     "puts the three steps of a post-norm sublayer in order"
-    idea = "the sum of the two paths is what a post-norm sublayer normalizes"
+    idea = "write the sublayer as one formula: what does a post-norm sublayer do to the stream itself"
     return order("POST_NORM_ORDER", ["attention", "add", "norm"], idea)
 
 
 @relation
 def pre_norm_order(draw):
     "puts the three steps of a pre-norm sublayer in order"
-    idea = "what a pre-norm sublayer reads is normalized, and what it writes is added to the raw stream"
+    idea = "write the sublayer as one formula: what may never happen to the stream itself in pre-norm"
     return order("PRE_NORM_ORDER", ["norm", "attention", "add"], idea)
 
 
