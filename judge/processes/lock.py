@@ -1,7 +1,8 @@
 """What a student worker gives up before it sees a line of the submission, and the proof that it did.
 
     kernel    resource limits, no capabilities, Landlock, seccomp; proven by trying what must fail
-    process   separate processes and resource limits only: other systems, older kernels, or by request
+    process   separate processes, and what else there is: resource limits, Seatbelt on macOS, a job object on Windows;
+              other systems, older kernels, or by request
 
 Every layer that is in force is named in the report; none is promised silently.
 """
@@ -25,6 +26,7 @@ class Plan:
     read: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     canaries: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
     scratch: str | None = None  # the only folder to write to, if any
     scratch_mib: int = 0
@@ -44,12 +46,14 @@ def lock(plan: Plan, memory_mib: int, cpu_seconds: float) -> Locked:
     """Lock this process with every layer that the system has."""
     layers: list[str] = []
     if os.name != "posix":
-        return Locked("process", layers, [])
+        return Locked("process", _by_job_object(memory_mib, cpu_seconds), [])
     if "resource limits" not in plan.without:
         limits.limit(memory_mib, cpu_seconds, plan.scratch_mib)
         layers.append("resource limits")
     if sys.platform == "linux":
         _lock_by_kernel(plan, layers)
+    if sys.platform == "darwin" and _seatbelt_holds(plan):
+        layers.append("seatbelt")
     whole = all(any(layer.startswith(wanted) for layer in layers) for wanted in LAYERS)
     if not whole:
         return Locked("process", layers, [])
@@ -70,6 +74,19 @@ def _lock_by_kernel(plan: Plan, layers: list[str]) -> None:
     if "seccomp" not in plan.without and seccomp.available():
         seccomp.restrict(os.getpid(), read_only=not version, writable=bool(plan.scratch) and version >= _TRUNCATE_SINCE)
         layers.append("seccomp")
+
+
+def _by_job_object(memory_mib: int, cpu_seconds: float) -> list[str]:
+    from judge.processes import job_object  # no other system pays for it
+
+    return ["job object"] if job_object.limit(memory_mib, cpu_seconds) else []
+
+
+def _seatbelt_holds(plan: Plan) -> bool:
+    from judge.processes import seatbelt  # no other system pays for it
+
+    taken = seatbelt.restrict(plan.hidden, plan.read, plan.scratch)
+    return taken and not trial.what_succeeds(plan.canaries, only=seatbelt.COVERED)
 
 
 def _own(paths: list[str]) -> list[str]:

@@ -33,7 +33,8 @@ _HERE = Path(__file__).resolve().parent
 _LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
     "frames", "wire", "faults", "hygiene", "scratch", "runner", "fake_device", "device", "guard", "libc", "limits",
-    "capabilities", "landlock", "syscalls", "seccomp", "trial", "lock", "student_worker", "oracle_worker", "zygote",
+    "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object", "trial", "lock", "student_worker",
+    "oracle_worker", "zygote",
 )  # fmt: skip
 _NEEDED_BY_TORCH = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",
@@ -144,17 +145,13 @@ class Worker:
 class Engine:
     """Starts workers: forked from one zygote where that is safe, spawned where it isn't or where it is asked for."""
 
-    def __init__(self, isolation: str = "auto", *, without: Sequence[str] = (), landlock: int | None = None):
-        """``isolation``: "auto" or "process".
-
-        For tests that show what each layer stops: ``without``: layers to leave out; ``landlock``: its newest version.
-        """
+    def __init__(self, isolation: str = "auto", *, without: Sequence[str] = ()):
+        """``isolation``: "auto" or "process". ``without``: layers to leave out, for tests that show what each stops."""
         self.forks = isolation == "auto" and sys.platform == "linux"
         self.level = "process"
         self.layers: tuple[str, ...] = ()
         self.required: str | None = None  # refuse to judge below this level
         self._without = list(without) if self.forks else ["capabilities", "landlock", "seccomp"]
-        self._landlock = landlock
         self._numbers = iter(range(1 << 62))
         self._workers: dict[int, Worker] = {}
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -185,8 +182,8 @@ class Engine:
             "read": read,
             "names": names,
             "canaries": readable.canaries(root),
+            "hidden": [root],
             "without": self._without,
-            "landlock": self._landlock,
         }
 
     def scratch(self) -> str:
@@ -227,6 +224,7 @@ class Engine:
         if self._control:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)
+            self._control.close()
         if self._zygote:
             self._zygote.kill()  # its children die with it
             self._zygote.wait()
@@ -258,6 +256,10 @@ class Engine:
     def _spawned(self, role: Role, log_bytes: int) -> Worker:
         process = _popen(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._processes.append(process)
+        if sys.platform == "win32":
+            from judge.processes import job_object
+
+            job_object.end_with_us(int(process._handle))
         assert process.stdin
         assert process.stdout
         assert process.stderr
@@ -300,7 +302,7 @@ def isolation_layers() -> list[tuple[str, str, str]]:
     """What can be in force here: (layer, state, what to do)."""
     linux = sys.platform == "linux"
     has_landlock = landlock.version() if linux else 0
-    has_seccomp = linux and libc.machine() is not None and Path("/proc/sys/kernel/seccomp").exists()
+    has_seccomp = linux and _has_seccomp()
     elsewhere = "not on this system"
     newer = "use a kernel from 5.13 on that has it switched on"
     return [
@@ -311,6 +313,12 @@ def isolation_layers() -> list[tuple[str, str, str]]:
         ("landlock", "in force", "") if has_landlock else ("landlock", "missing" if linux else elsewhere, newer),
         ("seccomp", "in force", "") if has_seccomp else ("seccomp", "missing" if linux else elsewhere, newer),
     ]
+
+
+def _has_seccomp() -> bool:
+    from judge.processes import seccomp  # only `judge doctor` asks
+
+    return seccomp.available()
 
 
 def _most(role: Role) -> int:

@@ -6,11 +6,14 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 
-def what_succeeds(canaries: Iterable[str]) -> list[str]:
-    """Names of what could be done and should not; ``canaries`` are hidden files that must not be readable."""
+def what_succeeds(canaries: Iterable[str], only: Container[str] | None = None) -> list[str]:
+    """Names of what could be done and should not; ``canaries`` are hidden files that must not be readable.
+
+    ``only``: of the attempts beside the canaries, those that are about a promise made here.
+    """
     attempts: dict[str, Callable[[], object]] = {
         "create a file": _create,
         "list the root folder": lambda: os.listdir("/"),
@@ -21,6 +24,8 @@ def what_succeeds(canaries: Iterable[str]) -> list[str]:
         "change a file's mode": lambda: os.chmod(os.devnull, 0o666),
         "fork": _fork,
     }
+    if only is not None:
+        attempts = {name: action for name, action in attempts.items() if name in only}
     for path in canaries:
         attempts[f"read {path}"] = lambda path=path: os.close(os.open(path, os.O_RDONLY))  # type: ignore[misc]
     return [name for name, action in attempts.items() if _succeeds(action)]
@@ -51,7 +56,8 @@ def _raise_limits() -> None:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (hard, hard + 1))
+    if hard != resource.RLIM_INFINITY:  # which would be as good as raised
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard + (1 << 20)))
 
 
 def _fork() -> None:
