@@ -111,3 +111,22 @@ def grouped_query_attention(x, num_heads, num_kv_heads, weight_q, weight_k, weig
         enable_gqa=True,
     )
     return F.linear(merge_heads(heads), weight_o)
+
+
+def attend_with_cache(x, cache, num_heads, weight_q, weight_k, weight_v, weight_o):
+    """Causal self-attention of new tokens that continue a cache: Shazeer 2019 (arXiv:1911.02150), section 2.4.
+
+    x (batch, new_len, d_model); ``cache`` is None or (keys, values), each (batch, num_heads, past_len, d_head); weights
+    (d_model, d_model). Gives (output, cache): (batch, new_len, d_model), and the cache with the new tokens behind the
+    past. Every token gets a call of the fused operation with just the keys that it may see, so there is no mask.
+    ValueError where num_heads does not divide d_model.
+    """
+    queries, keys, values = (split_heads(F.linear(x, weight), num_heads) for weight in (weight_q, weight_k, weight_v))
+    if cache is not None:
+        keys, values = (torch.cat([old, new], dim=2) for old, new in zip(cache, (keys, values), strict=True))
+    seen = range(keys.shape[2] - x.shape[1] + 1, keys.shape[2] + 1)
+    heads = [
+        F.scaled_dot_product_attention(query.unsqueeze(2), keys[:, :, :count], values[:, :, :count])
+        for query, count in zip(queries.unbind(2), seen, strict=True)
+    ]
+    return F.linear(merge_heads(torch.cat(heads, dim=2)), weight_o), (keys, values)

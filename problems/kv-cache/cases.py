@@ -1,0 +1,162 @@
+"""Cases of kv-cache: one sequence in many chunks, every position compared, and caches that are given to other calls.
+
+Outside of the chunk cases tokens mostly come one at a time behind a prompt: few cases see a wrong mask for several.
+"""
+
+import torch
+
+from judge.authoring import Call, call, case
+
+ATTEND = "attend_with_cache"
+
+
+@case
+def whole_sequence(draw):
+    "is causal attention when a whole sequence comes at once"
+    return call(ATTEND, draw.normal(2, 7, 12), None, 3, **_weights(draw, 12))
+
+
+@case
+def prompt_and_rest(draw):
+    "gives every position its result when a sequence comes as 3 + 4 tokens"
+    return _fed(draw, 3, 4)
+
+
+@case
+def three_chunks(draw):
+    "gives every position its result when a sequence comes as 2 + 3 + 2 tokens"
+    return _fed(draw, 2, 3, 2)
+
+
+@case
+def token_by_token(draw):
+    "gives every position its result when a sequence comes as single tokens"
+    return _fed(draw, 1, 1, 1, 1, 1, 1, 1)
+
+
+@case
+def prompt_then_tokens(draw):
+    "gives every position its result when single tokens follow a prompt of three"
+    return _fed(draw, 3, 1, 1, 1, 1)
+
+
+@case
+def given_cache(draw):
+    "continues from a cache that was computed elsewhere"
+    keys, values = draw.normal(2, 3, 13, 4), draw.normal(2, 3, 13, 4)
+    return [
+        call(ATTEND, draw.normal(2, 4, 12), (keys, values), 3, **_weights(draw, 12)),
+        call(ATTEND, draw.normal(2, 3, 12), (keys[:, :, 2:], values[:, :, 2:]), 3, **_weights(draw, 12)),
+    ]
+
+
+@case
+def two_continuations(draw):
+    "can continue from one cache twice, each time as if it were the first"
+    weights = _weights(draw, 12)
+    one = Call()
+    prompt = one.function(ATTEND, draw.normal(2, 3, 12), None, 3, **weights).observe("prompt")
+    for_one = one.function(ATTEND, draw.normal(2, 1, 12), prompt[1], 3, **weights).observe("first")
+    for_other = one.function(ATTEND, draw.normal(2, 1, 12), prompt[1], 3, **weights).observe("second")
+    one.function(ATTEND, draw.normal(2, 1, 12), for_one[1], 3, **weights).observe("first, one more")
+    one.function(ATTEND, draw.normal(2, 1, 12), for_other[1], 3, **weights).observe("second, one more")
+    return one
+
+
+@case
+def interleaved_sequences(draw):
+    "keeps two sequences apart that are read in turn"
+    weights = _weights(draw, 12)
+    one = Call()
+    caches = {"first": None, "second": None}
+    for chunk, new_len in enumerate((2, 1, 1)):
+        for name in caches:
+            step = one.function(ATTEND, draw.normal(2, new_len, 12), caches[name], 3, **weights)
+            caches[name] = step.observe(f"{name}, chunk {chunk}")[1]
+    return one
+
+
+@case
+def two_layers(draw):
+    "works as two layers of a model, each with its own weights and cache"
+    layers = [_weights(draw, 12), _weights(draw, 12)]
+    one = Call()
+    caches = [None, None]
+    for chunk, new_len in enumerate((4, 1, 1)):
+        x = draw.normal(2, new_len, 12)
+        for depth, weights in enumerate(layers):
+            step = one.function(ATTEND, x, caches[depth], 3, **weights).observe(f"chunk {chunk}, layer {depth}")
+            x, caches[depth] = step[0], step[1]
+    return one
+
+
+@case
+def sizes_of_one(draw):
+    "works for a batch of one, a single head, and heads of one feature"
+    weights = _weights(draw, 12)
+    # A key of one feature that is nearly 0 would be judged by its own size: these are sums of positive terms.
+    weights |= {name: draw.uniform(0.1, 0.4, 12, 12) for name in ("weight_k", "weight_v")}
+    return [
+        _fed(draw, 2, 1, batch=1),
+        _fed(draw, 3, 1, num_heads=1),
+        _chunks(draw.uniform(0.5, 1.5, 2, 2, 12), (1, 1), 12, weights).values_only(),
+    ]
+
+
+@case
+def any_memory_layout(draw):
+    "takes transposed, strided and expanded tokens, weights and caches"
+    weights = {name: draw.noncontiguous(weight) for name, weight in _weights(draw, 12).items()}
+    turned = {name: draw.transposed(weight) for name, weight in _weights(draw, 12).items()}
+    keys, values = draw.transposed(draw.normal(2, 3, 8, 4)), draw.noncontiguous(draw.normal(2, 3, 8, 4))
+    shared = draw.expanded(draw.normal(3, 8, 4), 2)
+    return [
+        call(ATTEND, draw.transposed(draw.normal(2, 5, 12)), None, 3, **weights),
+        call(ATTEND, draw.noncontiguous(draw.normal(2, 1, 12)), (keys, values), 3, **turned),
+        call(ATTEND, draw.expanded(draw.normal(4, 12), 2), (shared, shared), 3, **turned),
+    ]
+
+
+@case
+def lower_precision(draw):
+    "gives outputs and caches in float32 and bfloat16 for inputs of these dtypes"
+    x, weights = draw.normal(2, 6, 12), _weights(draw, 12)
+    return [_chunks(x, (5, 1), 3, weights).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)]
+
+
+@case
+def arguments_by_position_and_name(draw):
+    "takes its arguments by position or by name, in any order"
+    x, weights = draw.normal(2, 4, 12), _weights(draw, 12)
+    one = Call()
+    step = one.function(ATTEND, x, None, 3, *weights.values()).observe("by position")
+    one.function(ATTEND, **weights, num_heads=3, cache=step[1], x=draw.normal(2, 1, 12)).observe("by name")
+    return one
+
+
+@case
+def undivided_width(draw):
+    "refuses a width that the heads can't share evenly with a ValueError"
+    x, weights = draw.normal(2, 5, 10), _weights(draw, 10)
+    return [
+        call(ATTEND, x, None, 3, **weights).raises(ValueError, naming=10),
+        call(ATTEND, x, None, 20, **weights).raises(ValueError, naming=20),
+    ]
+
+
+def _fed(draw, *chunk_lens, batch=2, num_heads=3):
+    return _chunks(draw.normal(batch, sum(chunk_lens), 12), chunk_lens, num_heads, _weights(draw, 12))
+
+
+def _chunks(x, chunk_lens, num_heads, weights):
+    """One call that feeds ``x`` (batch, seq_len, 12) in chunks, each with the cache that the one before has given."""
+    one = Call()
+    cache = None
+    for number, chunk in enumerate(x.split(list(chunk_lens), dim=1)):
+        cache = one.function(ATTEND, chunk.clone(), cache, num_heads, **weights).observe(f"chunk {number}")[1]
+    return one
+
+
+def _weights(draw, d_model):
+    """The four weights in the order of the signature; scores of size one, far from a saturated softmax."""
+    return {f"weight_{letter}": draw.weight(d_model, d_model) for letter in "qkvo"}
