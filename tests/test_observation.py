@@ -24,6 +24,19 @@ def observed(**parts):
     return from_worker(encode_result(parts))
 
 
+def refused(**choices):
+    """Each of these values of a part is refused."""
+    for part, values in choices.items():
+        for value in values:
+            with pytest.raises(WireError):
+                observed(**{part: value})
+
+
+def other_than(*fine):
+    """The odd values except those equal to one of these."""
+    return [odd for odd in ODD if not any(type(odd) is type(one) and odd == one for one in fine)]
+
+
 def without(key):
     return {name: value for name, value in FAILURE.items() if name != key}
 
@@ -72,16 +85,10 @@ def test_what_a_worker_says_about_scales_is_not_believed():
     assert observed(scales={"0.x": 1e9}).scales == {}
 
 
-@pytest.mark.parametrize("value", [odd for odd in ODD if not isinstance(odd, dict)], ids=repr)
-def test_what_is_no_dict_is_no_observation(value):
-    with pytest.raises(WireError, match="no observation"):
-        from_worker(encode_result(value))
-
-
-@pytest.mark.parametrize("value", [{1: "a"}, {None: 1}, {"error": None, (): 1}], ids=repr)
-def test_an_observation_has_texts_as_keys(value):
-    with pytest.raises(WireError, match="no observation"):
-        from_worker(encode_result(value))
+def test_what_is_no_dict_of_texts_is_no_observation():
+    for value in (*(odd for odd in ODD if not isinstance(odd, dict)), {1: "a"}, {None: 1}, {"error": None, (): 1}):
+        with pytest.raises(WireError, match="no observation"):
+            from_worker(encode_result(value))
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", encode_result({})[:-1], encode_result({}) + b"x"])
@@ -91,106 +98,55 @@ def test_bytes_that_are_no_value_are_no_observation(data):
 
 
 @pytest.mark.parametrize("part", ["error", "gradient_error", "repeat_error"])
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(odd for odd in ODD if odd is not None),
-        *(without(key) for key in ("kind", "type", "bases", "message", "traceback")),
-        *({**FAILURE, key: odd} for key in ("kind", "type", "message") for odd in ODD if not isinstance(odd, str)),
-        *({**FAILURE, key: odd} for key in ("bases", "traceback") for odd in ODD if odd not in ([], ["a"])),
-        *({**FAILURE, "line": odd} for odd in ODD if odd is not None and type(odd) is not int),
-    ],
-    ids=lambda value: None,
-)
-def test_a_malformed_failure_is_refused(part, value):
-    with pytest.raises(WireError):
-        observed(**{part: value})
+def test_a_malformed_failure_is_refused(part):
+    refused(**{part: other_than(None)})
+    refused(**{part: [without(key) for key in ("kind", "type", "bases", "message", "traceback")]})
+    for key in ("kind", "type", "message"):
+        refused(**{part: [{**FAILURE, key: odd} for odd in other_than("text")]})
+    for key in ("bases", "traceback"):
+        refused(**{part: [{**FAILURE, key: odd} for odd in other_than([], ["a"])]})
+    refused(**{part: [{**FAILURE, "line": odd} for odd in other_than(None, 0, -1)]})
 
 
 @pytest.mark.parametrize("part", ["detached", "overwritten", "settings"])
-@pytest.mark.parametrize("value", [odd for odd in ODD if odd not in ([], ["a"])], ids=lambda value: None)
-def test_malformed_names_are_refused(part, value):
-    with pytest.raises(WireError):
-        observed(**{part: value})
+def test_malformed_names_are_refused(part):
+    refused(**{part: other_than([], ["a"])})
 
 
 @pytest.mark.parametrize("part", ["changed", "grad_changed"])
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(odd for odd in ODD if odd != []),
-        [["0.x"]],
-        [["0.x", "values", "more"]],
-        [["0.x", 1]],
-        [("0.x", "values")],
-        [["0.x", "values"], None],
-    ],
-    ids=lambda value: None,
-)
-def test_malformed_pairs_are_refused(part, value):
-    with pytest.raises(WireError):
-        observed(**{part: value})
+def test_malformed_pairs_are_refused(part):
+    pairs = [["0.x"]], [["0.x", "values", "more"]], [["0.x", 1]], [("0.x", "values")], [["0.x", "values"], None]
+    refused(**{part: [*other_than([]), *pairs]})
 
 
 @pytest.mark.parametrize("part", ["values", "repeat"])
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(odd for odd in ODD if odd != {}),
-        {"output": None},
-        {"output": torch.ones(1)},
-        {"output": "text"},
-        {"output": b""},
-        {"output": b"\0\0\0\0"},
-        {"output": encode_result(1)[:-1]},
-        {"output": encode_result(1) + b"\0"},
-        {3: encode_result(1)},
-    ],
-    ids=lambda value: None,
-)
-def test_malformed_values_are_refused(part, value):
-    with pytest.raises(WireError):
-        observed(**{part: value})
+def test_malformed_values_are_refused(part):
+    right = encode_result(1)
+    wrong = None, torch.ones(1), "text", b"", b"\0\0\0\0", right[:-1], right + b"\0"
+    refused(**{part: [*other_than({}), {3: right}, *({"output": value} for value in wrong)]})
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(odd for odd in ODD if odd != {}),
-        {"0.x": 1.5},
-        {"0.x": [torch.ones(1)]},
-        {"0.x": torch.ones(1), "0.y": "text"},
-        {"0.x": torch.eye(2).to_sparse()},
-        {0: torch.ones(1)},
-    ],
-    ids=lambda value: None,
-)
-def test_malformed_gradients_are_refused(value):
-    with pytest.raises(WireError):
-        observed(gradients=value)
+def test_malformed_gradients_are_refused():
+    wrong = 1.5, [torch.ones(1)], "text", torch.eye(2).to_sparse(), b"bytes"
+    refused(gradients=[*other_than({}), {0: torch.ones(1)}, *({"y": torch.ones(1), "x": value} for value in wrong)])
 
 
-@pytest.mark.parametrize("value", [odd for odd in ODD if odd is not True], ids=lambda value: None)
-def test_whether_the_generator_was_used_is_yes_or_no(value):
-    with pytest.raises(WireError):
-        observed(generator=value)
+def test_whether_the_generator_was_used_is_yes_or_no():
+    refused(generator=other_than(True))
+    assert observed(generator=False) == Observation()
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(odd for odd in ODD if odd is not None and not isinstance(odd, dict)),
-        {"mixed": "text"},
-        {"mixed": without("kind")},
-        {"elsewhere": "output"},
-        {"elsewhere": None},
-        {"elsewhere": [1]},
-    ],
-    ids=lambda value: None,
-)
-def test_a_malformed_device_is_refused(value):
-    with pytest.raises(WireError):
-        observed(device=value)
+def test_a_malformed_device_is_refused():
+    refused(device=[odd for odd in other_than(None) if not isinstance(odd, dict)])
+    refused(
+        device=[
+            {"mixed": "text"},
+            {"mixed": without("kind")},
+            {"elsewhere": "x"},
+            {"elsewhere": None},
+            {"elsewhere": [1]},
+        ]
+    )
 
 
 def test_values_that_did_not_cross_are_no_reason_to_refuse():

@@ -1,0 +1,101 @@
+"""The residual stream by depth: what is measured, how its growth is put into words, and what a missing depth does."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from judge.observation import Failure, Observation
+from judge.stream import curve, growth
+
+
+def streams(norms):
+    """One observation per depth, of a stream with this root mean square."""
+    return [Observation(values={"output": torch.full((2, 3), norm, dtype=torch.float64)}) for norm in norms]
+
+
+def pre_norm(depths=9, exponent=0.5):
+    return [1.0, *(depth**exponent for depth in range(1, depths))]
+
+
+def sentence(norms, reference):
+    return curve("stream", streams(norms), streams(reference))["sentence"]
+
+
+def test_the_norm_is_the_root_mean_square_over_all_elements():
+    x = torch.tensor([[3.0, -4.0], [0.0, 0.0]], dtype=torch.float64)
+    found = curve("pre-norm", streams(pre_norm(3)), [Observation(values={"output": x})] + streams(pre_norm(3))[1:])
+    assert found["label"] == "pre-norm"
+    assert found["depths"] == [0, 1, 2]
+    assert found["norms"] == pytest.approx([1.0, 1.0, math.sqrt(2)])
+    assert found["reference"] == pytest.approx([2.5, 1.0, math.sqrt(2)])
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 0.0, 0.5, 2.0])
+def test_growth_is_the_exponent_of_a_power_of_depth_and_depth_zero_does_not_count(exponent):
+    assert growth([99.0, *(7 * depth**exponent for depth in range(1, 8))]) == pytest.approx(exponent, abs=1e-12)
+
+
+def test_a_stream_like_the_references_is_said_to_be():
+    norms = pre_norm()
+    assert sentence(norms, norms) == (
+        "grows like depth^0.5, as the reference does: a pre-norm block only adds to the stream"
+    )
+    assert sentence([norm * 1.0005 for norm in norms], norms) == sentence(norms, norms)
+
+
+def test_a_stream_that_differs_is_set_against_the_reference():
+    assert sentence([1.0] * 9, pre_norm()) == (
+        "stays at 1; the reference grows like depth^0.5: a pre-norm block only adds to the stream"
+    )
+    assert sentence(pre_norm(exponent=-0.5), pre_norm()).startswith("shrinks like depth^-0.5; the reference grows")
+    assert sentence(pre_norm(), [1.0] * 9) == (
+        "grows like depth^0.5; the reference stays at 1: a post-norm block ends in a norm"
+    )
+
+
+def test_the_same_course_at_another_height_is_not_the_same():
+    norms = pre_norm()
+    assert sentence([2 * norm for norm in norms], norms).startswith("grows like depth^0.5; the reference grows like")
+
+
+def test_a_stream_that_jumps_about_is_not_said_to_stay():
+    assert "stays" not in sentence([1.0, 1.0, 1.5, 1.5, 1.0, 1.0], pre_norm(6)).split(";")[0]
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        None,
+        Observation(),
+        Observation(error=Failure("raised", "KeyError", (), "no", 1, ())),
+        Observation(values={"output": None}),
+        Observation(values={"output": [torch.ones(2)]}),
+        Observation(values={"output": torch.ones(2, dtype=torch.int64)}),
+        Observation(values={"output": torch.empty(0)}),
+        Observation(values={"output": torch.tensor([1.0, math.nan])}),
+        Observation(values={"output": torch.tensor([1.0, math.inf])}),
+        Observation(values={"output": torch.tensor([1e200], dtype=torch.float64)}),
+    ],
+    ids=lambda value: None,
+)
+def test_a_depth_that_is_missing_or_not_finite_is_a_gap(missing):
+    observed = streams(pre_norm())
+    observed[3] = missing
+    found = curve("stream", observed, streams(pre_norm()))
+    assert found["norms"][3] is None
+    assert found["norms"][2:5:2] == pytest.approx([math.sqrt(2), 2.0])
+    assert found["sentence"] == "no finite stream at every depth; the reference grows like depth^0.5"
+
+
+def test_a_stream_of_zeros_has_no_growth():
+    assert sentence([0.0] * 9, pre_norm()).startswith("no finite stream at every depth")
+    assert curve("stream", streams([0.0] * 9), streams(pre_norm()))["norms"] == [0.0] * 9
+
+
+def test_low_precision_streams_are_measured_in_float64():
+    large = torch.full((2, 2), 1e3, dtype=torch.float16)
+    found = curve("stream", [Observation(values={"output": large})] * 3, streams(pre_norm(3)))
+    assert found["norms"] == pytest.approx([1e3] * 3)
