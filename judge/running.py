@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import shutil
 import signal
 import time
 from collections import Counter
@@ -18,6 +17,7 @@ from typing import Any, Literal
 
 from judge.errors import JudgeError
 from judge.models import Limits
+from judge.processes import leftovers
 from judge.processes.supervision import Engine, Event, Worker
 
 LOADING = -1
@@ -219,7 +219,7 @@ class Runner:
             ended = _exit_event(worker)
         worker.settle()
         if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            leftovers.remove(self._scratch)
         peak = ended.header.get("peak_mib") if ended else None
         if peak is not None:
             self.ran.peak_mib = max(peak, self.ran.peak_mib or 0.0)

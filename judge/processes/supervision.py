@@ -12,7 +12,6 @@ import importlib.util
 import json
 import os
 import queue
-import shutil
 import signal
 import socket
 import subprocess
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from judge.errors import JudgeError
-from judge.processes import frames, landlock, libc, readable
+from judge.processes import frames, landlock, leftovers, libc, readable
 
 Role = Literal["student", "oracle"]
 _HERE = Path(__file__).resolve().parent
@@ -232,7 +231,7 @@ class Engine:
             _kill_group(process)
         self._zygote, self._processes = None, []
         for folder in self._folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            leftovers.remove(folder)
 
     def _forked(self, role: Role, log_bytes: int) -> Worker:
         self.start()
