@@ -47,3 +47,21 @@ class PreNormBlock(nn.Module):
 
 def _layer_norm(norm: nn.LayerNorm, x: torch.Tensor) -> torch.Tensor:
     return F.layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, eps=1e-5)
+
+
+class AddNorm(nn.Module):
+    """What stands around each sublayer of a post-norm block: LayerNorm(x + dropout(sublayer_output)).
+
+    Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762), sections 3.1 and 5.4.
+    """
+
+    def __init__(self, d_model, dropout=0.0):
+        super().__init__()
+        self.dropout = dropout
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, sublayer_output):
+        """x and sublayer_output (..., d_model); gives (..., d_model). ValueError for different shapes."""
+        if x.size() != sublayer_output.size():
+            raise ValueError(f"x {tuple(x.shape)} and sublayer_output {tuple(sublayer_output.shape)} differ in shape")
+        return _layer_norm(self.norm, x + F.dropout(sublayer_output, self.dropout, self.training))

@@ -1,0 +1,195 @@
+"""Cases of add and norm: its value and gradients, ranks, accuracy, refused shapes, and where dropout acts."""
+
+import torch
+
+from judge.authoring import Call, case, module_call, relation
+from judge.dropout import Mistake, Site, compare_dropout, training_runs
+
+D_MODEL = 12
+CONFIG = {"d_model": D_MODEL}
+
+TINY = 5  # features: few enough to list all masks of a token
+OUTPUT = Site("the sublayer's output", {"channel": TINY})
+MISTAKES = {  # what is dropped besides or instead of the sublayer's output; one that explains another comes later
+    "elements of x are dropped instead of the sublayer's output": ("stream",),
+    "elements of the sum are dropped instead of the sublayer's output": ("total",),
+    "elements of x are dropped, besides the sublayer's output": ("stream", "output"),
+    "elements are dropped after the norm": ("result",),
+}
+
+
+def pair(draw, *shape):
+    """A residual stream and what a sublayer adds to it."""
+    return draw.stream(*shape), draw.normal(*shape)
+
+
+@case
+def plain_sum(draw):
+    "normalizes the sum of the stream and the sublayer's output"
+    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, 2, 5, D_MODEL))
+
+
+@case
+def any_leading_dimensions(draw):
+    "takes a single vector, a matrix and any number of leading dimensions"
+    return [
+        module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, *shape, D_MODEL))
+        for shape in ((), (5,), (2, 3, 4, 5))
+    ]
+
+
+@case
+def smallest_sizes(draw):
+    "works for one sequence of one token, and for a single feature, which becomes the norm's bias"
+    return [
+        module_call("AddNorm", {"d_model": d_model}, draw.norm("norm", d_model), *pair(draw, *shape, d_model))
+        for d_model, shape in ((D_MODEL, (1, 1)), (1, (2, 5)))
+    ]
+
+
+@case
+def tiny_values(draw):
+    "is right where the variance is as small as eps"
+    x, output = pair(draw, 2, 5, D_MODEL)
+    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), 1e-3 * x, sublayer_output=1e-3 * output)
+
+
+@case
+def large_mean(draw):
+    "stays accurate where the sum's mean is millions of times its spread"
+    x, output = pair(draw, 2, 5, D_MODEL)
+    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), x + 1.4e7, sublayer_output=output)
+
+
+@case
+def memory_layouts(draw):
+    "takes strided and expanded inputs, and one tensor as both"
+    x, output = pair(draw, 2, 5, D_MODEL)
+    pairs = [
+        (draw.transposed(x), draw.noncontiguous(output)),
+        (draw.expanded(x[0], 2), output),
+        (x, x),
+    ]
+    return [module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *inputs) for inputs in pairs]
+
+
+@case
+def several_calls(draw):
+    "keeps nothing from one call to the next, whatever the shapes and weights"
+    first = pair(draw, 2, 5, D_MODEL)
+    one = Call()
+    module = one.construct("AddNorm", **CONFIG)
+    one.to(module)
+    one.load_state(module, draw.norm("norm", D_MODEL))
+    one.eval(module)
+    one.apply(module, *first).observe("first")
+    one.apply(module, *pair(draw, 3, 7, D_MODEL)).observe("other shape")
+    copy = one.deepcopy(module)
+    one.load_state(copy, draw.norm("norm", D_MODEL))
+    one.apply(copy, *first).observe("copy with other weights")
+    one.apply(module, *first).observe("first again")
+    return one
+
+
+@case
+def nothing_to_drop(draw):
+    "drops nothing in evaluation, nor in training with probability zero, which is the default"
+    state, inputs = draw.norm("norm", D_MODEL), pair(draw, 2, 5, D_MODEL)
+    calls = [module_call("AddNorm", {**CONFIG, "dropout": 0.5}, state, *inputs)]
+    for config in ({**CONFIG, "dropout": 0.0}, CONFIG):
+        one = Call()
+        module = one.construct("AddNorm", **config)
+        one.to(module)
+        one.load_state(module, state)
+        one.train(module)
+        one.apply(module, *inputs).observe("output")
+        calls.append(one)
+    return calls
+
+
+@case
+def lower_precision(draw):
+    "gives float32 for a float32 module and bfloat16 for a bfloat16 module"
+    return [
+        module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, 2, 5, D_MODEL)).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ]
+
+
+@case
+def refused_broadcasts(draw):
+    "raises a ValueError for different shapes, even if they could be broadcast"
+    shapes = [(2, 5, 12), (12,)], [(2, 5, 12), (2, 1, 12)], [(2, 5, 12), (2, 5, 1)], [(5, 12), (1, 5, 12)]
+    return [refused(draw, *pair_of_shapes) for pair_of_shapes in shapes]
+
+
+@case
+def refused_shapes(draw):
+    "raises a ValueError of its own for shapes that don't fit together at all"
+    return [
+        refused(draw, (2, 5, 12), (2, 7, 12), naming=7),
+        refused(draw, (2, 5, 12), (2, 5, 11), naming=11),
+        refused(draw, (2, 5, 12), (5, 2, 12)),
+    ]
+
+
+def refused(draw, shape, other_shape, naming=None):
+    inputs = draw.stream(*shape), draw.normal(*other_shape)
+    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *inputs).raises(ValueError, naming=naming)
+
+
+def predicted(state, x, added, **kept):
+    """The result (patterns, batch, token, TINY) for the masks (patterns, TINY) of some places."""
+
+    def keep(place):
+        return kept[place].reshape(-1, 1, 1, TINY) if place in kept else 1.0
+
+    total = (x * keep("stream") + added * keep("output")) * keep("total")
+    result = torch.nn.functional.layer_norm(total, (TINY,), state["norm.weight"], state["norm.bias"])
+    return result * keep("result")
+
+
+def dropout_at(draw, p):
+    """Training runs of a tiny module, and the check of their masks."""
+    x, added = 2 * draw.stream(2, 3, TINY), draw.uniform(1, 3, 2, 3, TINY)
+    # No gain is near zero: each feature shows its mask.
+    state = {**draw.norm("norm", TINY), "norm.weight": draw.uniform(0.5, 1.5, TINY)}
+    runs = training_runs("AddNorm", {"d_model": TINY, "dropout": p}, state, x, added)
+    mistakes = [
+        Mistake(
+            sentence,
+            [Site(place, {"channel": TINY}) for place in places],
+            lambda *kept, places=places: predicted(state, x, added, **dict(zip(places, kept, strict=True))),
+        )
+        for sentence, places in MISTAKES.items()
+    ]
+    mistakes.append(
+        Mistake(
+            "what is kept of the sublayer's output is scaled by 1 / p instead of 1 / (1 - p)",
+            [OUTPUT],
+            lambda kept: predicted(state, x, added, output=kept * (1 - p) / p),
+        )
+    )
+
+    def check(observations):
+        return compare_dropout(
+            observations[0],
+            p,
+            [OUTPUT],
+            lambda kept: predicted(state, x, added, output=kept),
+            mistakes=mistakes,
+        )
+
+    return runs, check
+
+
+@relation
+def dropout_sites(draw):
+    "drops single elements of the sublayer's output in training, before the add"
+    return dropout_at(draw, 0.5)
+
+
+@relation
+def dropout_probability(draw):
+    "drops a quarter in training with dropout 0.25 and scales what is kept by 4/3"
+    return dropout_at(draw, 0.25)
