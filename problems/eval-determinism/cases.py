@@ -1,0 +1,262 @@
+"""Cases of the repaired block: what each mode drops, and everything that a repair must leave as it was.
+
+Where the block itself is compared, nothing can be dropped (probability 0). What is dropped, and in which mode, is read
+off a block so small that all masks of a token can be listed.
+"""
+
+import torch
+from torch.nn import functional as F
+
+from judge.authoring import Call, case, module_call, relation, same
+from judge.dropout import TOLERANCE, Mistake, Site, compare_dropout, training_runs
+
+CONFIG = {"d_model": 12, "num_heads": 3, "d_ff": 20, "dropout": 0.0}
+TINY = {"d_model": 4, "num_heads": 2, "d_ff": 4}
+
+WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
+ACTIVATED = Site("the activations after GELU", {"hidden channel": 4})
+OUTPUT = Site("the output of fc2", {"channel": 4})
+SITES = {"weights": WEIGHTS, "activated": ACTIVATED, "output": OUTPUT}
+MISTAKES = {  # what is dropped instead of the attention weights
+    "elements of the attention output are dropped instead of attention weights": "attention_output",
+    "elements of the heads' results are dropped instead of attention weights": "heads",
+}
+
+
+def block_state(draw, d_model=12, d_ff=20):
+    """A checkpoint with random gains, biases and weights."""
+    state = {**draw.norm("norm1", d_model), **draw.norm("norm2", d_model)}
+    for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+        state |= draw.linear(f"attention.{name}", d_model, d_model)
+    return {**state, **draw.linear("mlp.fc1", d_ff, d_model), **draw.linear("mlp.fc2", d_model, d_ff)}
+
+
+def stream(draw, batch, seq_len, d_model=12):
+    """A stream that spreads so far that eps doesn't show: tiny_values alone is about that."""
+    return 4 * draw.stream(batch, seq_len, d_model)
+
+
+def silence(state, *keys):
+    """The same checkpoint with the weights and biases of these linear maps zero."""
+    return {key: tensor * 0 if key.rpartition(".")[0] in keys else tensor for key, tensor in state.items()}
+
+
+@case
+def nothing_to_drop(draw):
+    "gives the block's output and gradients in both modes when dropout is 0"
+    one = Call()
+    block = one.construct("Block", **CONFIG)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.train(block)
+    one.apply(block, stream(draw, 2, 5)).observe("training")
+    return [module_call("Block", CONFIG, block_state(draw), stream(draw, 2, 5)), one]
+
+
+@case
+def masks(draw):
+    "still lets each token attend as the mask says, for all alike, by sequence or by head"
+    shapes = (5, 5), (2, 1, 1, 5), (2, 3, 5, 5)
+    return [
+        module_call("Block", CONFIG, block_state(draw), draw.transposed(stream(draw, 2, 5)), draw.mask(*shape))
+        for shape in shapes
+    ]
+
+
+@case
+def token_that_sees_nothing(draw):
+    "still gives a token that sees nothing a zero attention output and finite gradients"
+    shown = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
+    return [module_call("Block", CONFIG, block_state(draw), stream(draw, 2, 5), mask=mask) for mask in shown]
+
+
+@case
+def smallest_sizes(draw):
+    "still works with one head, heads of width one, and one sequence of one token"
+    sizes = (1, 2, 5), (12, 2, 5), (3, 1, 1)
+    return [
+        module_call("Block", {**CONFIG, "num_heads": heads}, block_state(draw), stream(draw, batch, seq_len))
+        for heads, batch, seq_len in sizes
+    ]
+
+
+@case
+def tiny_values(draw):
+    "is still right where the variance is as small as eps and GELU's tail decides"
+    in_the_tail = silence(block_state(draw), "attention.o_proj")
+    in_the_tail["mlp.fc1.weight"] = draw.weight(20, 12, gain=0.2)
+    in_the_tail["mlp.fc1.bias"] = 0.1 * draw.normal(20) - 2.2  # here the exact GELU and its approximations part
+    in_the_tail["mlp.fc2.bias"] = torch.zeros(12, dtype=torch.float64)
+    return [
+        module_call("Block", CONFIG, state, 1e-3 * draw.stream(2, 5, 12)) for state in (block_state(draw), in_the_tail)
+    ]
+
+
+@case
+def lower_precision(draw):
+    "still gives float32 for a float32 block and bfloat16 for a bfloat16 block"
+    return [
+        module_call("Block", CONFIG, block_state(draw), stream(draw, 2, 5), mask=mask).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+        for mask in (None, draw.mask(5, 5, hidden_rows=1))
+    ]
+
+
+@case
+def heads_that_do_not_fit(draw):
+    "still refuses in its constructor a width that the heads do not divide"
+    calls = []
+    for num_heads in (5, 24):
+        one = Call()
+        one.construct("Block", **{**CONFIG, "num_heads": num_heads})
+        calls.append(one.raises(ValueError, naming=num_heads))
+    return calls
+
+
+@relation
+def fresh_blocks(draw):
+    "still starts with finite values that differ from block to block"
+    one = Call()
+    for name in ("one", "other"):
+        one.state_dict(one.construct("Block", **CONFIG)).observe(name)
+
+    def check(observations):
+        new, other = observations[0]["one"], observations[0]["other"]
+        if not all(tensor.isfinite().all() for tensor in (*new.values(), *other.values())):
+            return "a new block has a parameter that is not finite"
+        if all(torch.equal(new[key], other[key]) for key in new if new[key].dim() == 2):
+            return "two new blocks have the same weight matrices"
+        return None
+
+    return one.random(), check
+
+
+def tiny_state(draw):
+    """A checkpoint for TINY whose masks can be read from the output: no weight or activation is close to zero."""
+    state = block_state(draw, d_model=4, d_ff=4)
+    state["attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
+    state["mlp.fc1.weight"] = draw.weight(4, 4, gain=0.2)
+    state["mlp.fc1.bias"] = draw.uniform(1.5, 2.5, 4)
+    return state
+
+
+def predicted(state, x, **kept):
+    """The tiny block's output (patterns, batch, token, feature) for the masks (patterns, ...) of some sites."""
+
+    def keep(site, *shape):
+        return kept[site].reshape(-1, *shape) if site in kept else torch.ones((), dtype=torch.float64)
+
+    def linear(key, inputs):
+        return F.linear(inputs, state[f"{key}.weight"], state[f"{key}.bias"])
+
+    def norm(key, inputs):
+        return F.layer_norm(inputs, (4,), state[f"{key}.weight"], state[f"{key}.bias"])
+
+    normalized = norm("norm1", x)
+    query, key, value = (
+        linear(f"attention.{name}", normalized).unflatten(-1, (2, 2)).transpose(1, 2)
+        for name in ("q_proj", "k_proj", "v_proj")
+    )
+    weights = (query @ key.transpose(-2, -1) / 2**0.5).softmax(-1)  # (batch, head, query, key)
+    heads = weights * keep("weights", 1, 2, 1, 2) @ value * keep("heads", 1, 2, 1, 2)
+    x = x + linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2)) * keep("attention_output", 1, 1, 4)
+    activated = F.gelu(linear("mlp.fc1", norm("norm2", x))) * keep("activated", 1, 1, 4)
+    return x + linear("mlp.fc2", activated) * keep("output", 1, 1, 4)
+
+
+def predictor(state, x, names):
+    """For `compare_dropout`: the outputs for the masks of the sites ``names``, in this order."""
+    return lambda *keeps: predicted(state, x, **dict(zip(names, keeps, strict=True)))
+
+
+@relation
+def evaluation(draw):
+    "gives the output without dropout at every evaluation, whatever the probability"
+    x, state = stream(draw, 2, 2, 4), tiny_state(draw)
+    one = Call()
+    block = one.construct("Block", **TINY, dropout=0.5)
+    one.to(block)
+    one.load_state(block, state)
+    one.eval(block)
+    for index in range(16):
+        one.apply(block, x).observe(f"run{index}")
+
+    def check(observations):
+        runs = list(observations[0].values())
+        if all(same(run, predicted(state, x), TOLERANCE) for run in runs):
+            return None
+        for names in (["weights"], ["activated"], ["output"], list(SITES)):
+            sites = [SITES[name] for name in names]
+            if compare_dropout(observations[0], 0.5, sites, predictor(state, x, names)) is None:
+                return f"{' and '.join(site.name for site in sites)} are dropped in evaluation, too"
+        if all(same(run, runs[0], TOLERANCE) for run in runs):
+            return "all evaluations agree, but not with the output without dropout"
+        return "two evaluations of the same input differ"
+
+    return one.random(), check
+
+
+@relation
+def modes_in_turn(draw):
+    "asks at every call whether it trains: evaluation after training, and training after evaluation"
+    x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
+    one = Call()
+    for first in ("train", "eval"):
+        block = one.construct("Block", **TINY, dropout=0.5)
+        one.to(block)
+        one.load_state(block, state)
+        if first == "train":
+            one.train(block)
+            one.apply(block, x)
+        one.eval(block)
+        one.apply(block, x).observe(f"evaluation, {first} first")
+        one.train(block)
+        for index in range(4):  # 64 weights: that none is dropped is no coincidence
+            one.apply(block, x).observe(f"training {index}, {first} first")
+
+    def check(observations):
+        plain = predicted(state, x)
+        unlike = [name for name, output in observations[0].items() if not same(output, plain, TOLERANCE)]
+        faults = []
+        if any(name.startswith("evaluation") and name.endswith("train first") for name in unlike):
+            faults.append("evaluation after training does not give the output without dropout")
+        if any(name.startswith("evaluation") and name.endswith("eval first") for name in unlike):
+            faults.append("the first evaluation of a new block does not give the output without dropout")
+        for first in ("train", "eval"):
+            if not any(name.startswith("training") and name.endswith(f"{first} first") for name in unlike):
+                faults.append(f"training after evaluation drops no attention weight ({first} first)")
+        return "; ".join(faults) or None
+
+    return one.random(), check
+
+
+@relation
+def training(draw):
+    "drops in training at all three places, each element with the given probability"
+    x, state = stream(draw, 2, 2, 4), tiny_state(draw)
+    attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
+    calls = [training_runs("Block", {**TINY, "dropout": 0.5}, state, x) for state in (attention, mlp)]
+    mistakes = [
+        Mistake(sentence, [Site(name, {"element": 4})], predictor(attention, x, [name]))
+        for sentence, name in MISTAKES.items()
+    ]
+
+    def check(observations):
+        faults = [
+            compare_dropout(observations[0], 0.5, [WEIGHTS], predictor(attention, x, ["weights"]), mistakes=mistakes),
+            compare_dropout(observations[1], 0.5, [ACTIVATED, OUTPUT], predictor(mlp, x, ["activated", "output"])),
+        ]
+        return "; ".join(fault for fault in faults if fault) or None
+
+    return calls, check
+
+
+@relation
+def default_probability(draw):
+    "drops a tenth of the attention weights in training when no probability is given"
+    x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
+
+    def check(observations):
+        return compare_dropout(observations[0], 0.1, [WEIGHTS], predictor(state, x, ["weights"]))
+
+    return training_runs("Block", TINY, state, x), check
