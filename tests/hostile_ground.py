@@ -14,6 +14,7 @@ level, and prints {"isolation": ..., NAME: [what is wrong], ...} as JSON.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import io
 import json
@@ -136,11 +137,10 @@ class Ground:
         for folder in ("/tmp", "/var/tmp", "/dev/shm"):
             yield from (f"{path} was left" for path in Path(folder).glob("judge-hostile*"))
         for listener in self._listeners:
-            try:
-                got = listener.recv(100) if listener.type == socket.SOCK_DGRAM else listener.accept()
-            except BlockingIOError:
-                continue
-            yield f"a listener got {got!r}"
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    got = listener.recv(100) if listener.type == socket.SOCK_DGRAM else listener.accept()[1]
+                    yield f"a listener got {got!r}"
 
     def _look(self) -> dict[str, tuple[object, ...]]:
         found: dict[str, tuple[object, ...]] = {}

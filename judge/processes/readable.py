@@ -33,7 +33,7 @@ def readable(root: str, libraries: Iterable[str]) -> tuple[list[str], list[str]]
     system = [os.path.realpath(path) for path in (_BESIDE_LIBRARY, *_SYSTEM)]
     own = os.path.realpath(root)
     hidden = [os.path.realpath(os.path.join(own, name)) for name in OURS]
-    if not any(own == site or own.startswith(site + os.sep) for site in sites):
+    if own not in sites:
         hidden.append(own)  # a checkout: all of it, also where it lies inside a folder that is allowed
     hidden += _copies([*sites, *system])
     walk = _Walk(hidden)
@@ -70,8 +70,13 @@ def _linked(site: str) -> Iterator[str]:
             elif entry.name.endswith(".dist-info"):
                 within = os.path.join(entry.name, "METADATA")
                 target = os.path.realpath(os.path.join(site, within))
-                if not target.startswith(site + os.sep) and target.endswith(os.sep + within):
+                if not _lies_in(target, site) and target.endswith(os.sep + within):
                     yield target[: -len(os.sep + within)]
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it; the root folder ends in a separator, others don't."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 class _Walk:
@@ -89,11 +94,11 @@ class _Walk:
         real = os.path.realpath(path)
         if real in self._seen or not os.path.exists(real):
             return
-        inside = any(hidden.startswith(real + os.sep) or hidden == real for hidden in self._hidden)
+        inside = any(_lies_in(hidden, real) for hidden in self._hidden)
         if linked and inside:
             return
         self._seen.add(real)
-        if not asked_for and any(real == hidden or real.startswith(hidden + os.sep) for hidden in self._hidden):
+        if not asked_for and any(_lies_in(real, hidden) for hidden in self._hidden):
             return
         if not inside:
             self.read.add(real)

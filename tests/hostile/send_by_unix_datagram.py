@@ -8,6 +8,7 @@ def solve(x, y):
     for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET, socket.SOCK_STREAM):
         try:
             one, _ = socket.socketpair(socket.AF_UNIX, kind)
+            one.setblocking(False)
             one.sendto(b"LEAK", "@UNIX_SOCKET@")
         except OSError:
             continue
