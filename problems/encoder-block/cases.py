@@ -1,0 +1,298 @@
+"""Cases of the encoder block: its value and gradients, masks, sizes, checkpoints, and where dropout acts."""
+
+import torch
+
+from judge.authoring import Call, case, module_call, relation
+from judge.dropout import Mistake, Site, compare_dropout, training_runs
+
+BLOCK = "TransformerEncoderBlock"
+D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
+CONFIG = {"d_model": D_MODEL, "d_ff": D_FF, "num_heads": NUM_HEADS}
+
+# Dropout is judged on a block so small that all masks of a token can be listed.
+TINY = {"d_model": 4, "d_ff": 4, "num_heads": 2}
+WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
+ATTENTION_OUTPUT = Site("the attention's output", {"channel": 4})
+FFN_OUTPUT = Site("the feed-forward network's output", {"channel": 4})
+# What is dropped besides or instead; a mistake that explains another one comes later.
+FFN_MISTAKES = {
+    "elements of the sums are dropped instead of the sublayers' outputs": ("total1", "total2"),
+    "elements are dropped after the norms instead of before the adds": ("y", "result"),
+    "hidden activations are dropped instead of the feed-forward network's output": ("activated",),
+    "hidden activations are dropped, besides the feed-forward network's output": ("activated", "ffn_output"),
+    "elements of the residual stream are dropped, besides the output": ("residual1", "residual2", "ffn_output"),
+}
+ATTENTION_MISTAKES = {
+    "scores are dropped before the softmax instead of weights after it": ("scores", "attention_output"),
+    "elements of the heads' results are dropped instead of attention weights": ("heads", "attention_output"),
+}
+
+
+def block_state(draw, d_model=D_MODEL, d_ff=D_FF):
+    """A checkpoint with random gains, biases and weights."""
+    # Queries and keys read the raw stream, which is large: small weights keep the softmax from saturating.
+    gains = {"q_proj": 0.2, "k_proj": 0.2, "v_proj": 0.5, "o_proj": 1.0}
+    state = {}
+    for name, gain in gains.items():
+        state |= draw.linear(f"attention.{name}", d_model, d_model, gain=gain)
+    state |= draw.norm("addnorm1.norm", d_model)
+    state["addnorm1.norm.weight"] *= 4  # so that the second norm's eps doesn't show: tiny_values is about that
+    state |= {**draw.linear("ffn.fc1", d_ff, d_model), **draw.linear("ffn.fc2", d_model, d_ff)}
+    return {**state, **draw.norm("addnorm2.norm", d_model)}
+
+
+def wide_stream(draw, batch, seq_len, d_model=D_MODEL):
+    """A stream that spreads so far that the first norm's eps doesn't show."""
+    return 2 * draw.stream(batch, seq_len, d_model)
+
+
+def silence(state, *keys):
+    """The same checkpoint with the weights and biases of these linear maps zero."""
+    return {key: tensor * 0 if key.rpartition(".")[0] in keys else tensor for key, tensor in state.items()}
+
+
+@case
+def plain_block(draw):
+    "gives the block's output and gradients for an ordinary stream without a mask"
+    return module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5))
+
+
+@case
+def mask_for_every_sequence(draw):
+    "lets each query see exactly the keys that a mask (seq_len, seq_len) allows"
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask)
+        for mask in (draw.mask(5, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+    ]
+
+
+@case
+def mask_of_four_dimensions(draw):
+    "takes a mask of its own for each sequence, each head or both"
+    shapes = (2, 1, 1, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5)
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=draw.mask(*shape))
+        for shape in shapes
+    ]
+
+
+@case
+def query_that_sees_nothing(draw):
+    "gives a query that may attend to nothing a zero attention output, with finite gradients"
+    masks = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
+    return [module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask) for mask in masks]
+
+
+@case
+def sizes_that_coincide(draw):
+    "reads masks by their dimensions where batch, heads and sequence length are equal"
+    one_hidden = torch.ones(3, 3, dtype=torch.bool)
+    one_hidden[torch.arange(3), draw.permutation(3)] = False  # another key for each query: no two rows are equal
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 3, 3), mask=mask)
+        for mask in (one_hidden, draw.mask(1, 3, 3, 3))
+    ]
+
+
+@case
+def smallest_sizes(draw):
+    "works with one head, with heads of width one, and for one token"
+    sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1)
+    return [
+        module_call(BLOCK, {**CONFIG, "num_heads": heads}, block_state(draw), wide_stream(draw, batch, seq_len))
+        for heads, batch, seq_len in sizes
+    ]
+
+
+@case
+def tiny_values(draw):
+    "is right where the variance of each sum is as small as eps"
+    state = silence(block_state(draw), "attention.o_proj", "ffn.fc2")
+    for name in ("weight", "bias"):
+        state[f"addnorm1.norm.{name}"] = 1e-3 * state[f"addnorm1.norm.{name}"]
+    return module_call(BLOCK, CONFIG, state, 1e-3 * draw.stream(2, 5, D_MODEL))
+
+
+@case
+def memory_layouts(draw):
+    "takes inputs that are not contiguous, or one sequence expanded to a batch"
+    streams = (
+        draw.transposed(wide_stream(draw, 2, 5)),
+        draw.noncontiguous(wide_stream(draw, 2, 5)),
+        draw.expanded(wide_stream(draw, 1, 5)[0], 2),
+    )
+    return [module_call(BLOCK, CONFIG, block_state(draw), x) for x in streams]
+
+
+@case
+def several_calls(draw):
+    "keeps nothing from one call to the next: lengths, masks, weights"
+    one = Call()
+    block = one.construct(BLOCK, d_model=24, d_ff=48, num_heads=8)
+    one.to(block)
+    one.load_state(block, block_state(draw, d_model=24, d_ff=48))
+    one.eval(block)
+    x, mask = wide_stream(draw, 3, 5, 24), draw.mask(5, 5)
+    one.apply(block, x, mask).observe("first")
+    one.apply(block, x, draw.mask(3, 1, 1, 5)).observe("other mask")
+    one.apply(block, wide_stream(draw, 2, 30, 24)).observe("2 sequences of 30 tokens")
+    second = one.construct(BLOCK, d_model=24, d_ff=48, num_heads=4)
+    one.to(second)
+    one.load_state(second, block_state(draw, d_model=24, d_ff=48))
+    one.eval(second)
+    one.apply(second, x, mask).observe("block with another checkpoint")
+    one.apply(block, x, mask).observe("first again")
+    return one
+
+
+@case
+def nothing_to_drop(draw):
+    "drops nothing in evaluation, nor in training with probability zero, the default"
+    state, x = block_state(draw), wide_stream(draw, 2, 5)
+    mask = draw.mask(5, 5, hidden_rows=1)
+    calls = [module_call(BLOCK, {**CONFIG, "dropout": 0.5}, state, x, mask=given) for given in (None, mask)]
+    # A probability of 1e-12 goes every way that dropout goes, gradients included, and drops nothing.
+    for config, given in (({**CONFIG, "dropout": 0.0}, None), (CONFIG, mask), ({**CONFIG, "dropout": 1e-12}, mask)):
+        one = Call()
+        block = one.construct(BLOCK, **config)
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+        one.apply(block, x, mask=given).observe("output")
+        calls.append(one)
+    return calls
+
+
+@case
+def lower_precision(draw):
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block"
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+        for mask in (None, draw.mask(5, 5, hidden_rows=1))
+    ]
+
+
+@case
+def refused_head_counts(draw):
+    "raises a ValueError in the constructor when num_heads does not divide d_model"
+    calls = []
+    for num_heads in (5, 24):
+        one = Call()
+        one.construct(BLOCK, **{**CONFIG, "num_heads": num_heads})
+        calls.append(one.raises(ValueError, naming=num_heads))
+    return calls
+
+
+@relation
+def fresh_blocks(draw):
+    "starts with finite values that differ from block to block"
+    one = Call()
+    for name in ("one", "other"):
+        block = one.construct(BLOCK, **CONFIG)
+        one.to(block)
+        one.state_dict(block).observe(name)
+
+    def check(observations):
+        given = observations[0]
+        for key, tensor in {**given["one"], **given["other"]}.items():
+            if not tensor.isfinite().all():
+                return f"{key} of a new block is not finite"
+        matrices = [key for key, tensor in given["one"].items() if tensor.dim() == 2]
+        if all(torch.equal(given["one"][key], given["other"][key]) for key in matrices):
+            return "two new blocks have the same weight matrices"
+        return None
+
+    return one.random(), check
+
+
+def tiny_state(draw):
+    """A checkpoint for TINY whose masks can be read from the output: no gain, weight or activation is close to zero."""
+    state = block_state(draw, d_model=4, d_ff=4)
+    for name in ("addnorm1", "addnorm2"):
+        state[f"{name}.norm.weight"] = draw.uniform(0.5, 1.5, 4)
+    state["ffn.fc1.weight"] = draw.weight(4, 4, gain=0.2)
+    state["ffn.fc1.bias"] = draw.uniform(1.5, 2.5, 4)
+    return state
+
+
+def predicted(state, x, **kept):
+    """The block's output (patterns, batch, token, d_model) for the masks (patterns, ...) of some places."""
+
+    def keep(place, *shape):
+        return kept[place].reshape(-1, *shape) if place in kept else torch.ones((), dtype=torch.float64)
+
+    def linear(key, inputs):
+        return torch.nn.functional.linear(inputs, state[f"{key}.weight"], state[f"{key}.bias"])
+
+    def norm(key, inputs):
+        return torch.nn.functional.layer_norm(inputs, (4,), state[f"{key}.norm.weight"], state[f"{key}.norm.bias"])
+
+    query, key, value = (
+        linear(f"attention.{name}", x).unflatten(-1, (2, 2)).transpose(1, 2) for name in ("q_proj", "k_proj", "v_proj")
+    )
+    scores = query @ key.transpose(-2, -1) / 2**0.5 * keep("scores", 1, 2, 1, 2)  # (patterns, batch, head, query, key)
+    weights = scores.softmax(-1) * keep("weights", 1, 2, 1, 2)
+    heads = weights @ value * keep("heads", 1, 2, 1, 2)
+    output = linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2)) * keep("attention_output", 1, 1, 4)
+    y = norm("addnorm1", (x * keep("residual1", 1, 1, 4) + output) * keep("total1", 1, 1, 4)) * keep("y", 1, 1, 4)
+    activated = linear("ffn.fc1", y).relu() * keep("activated", 1, 1, 4)
+    output = linear("ffn.fc2", activated) * keep("ffn_output", 1, 1, 4)
+    return norm("addnorm2", (y * keep("residual2", 1, 1, 4) + output) * keep("total2", 1, 1, 4)) * keep(
+        "result", 1, 1, 4
+    )
+
+
+def mistakes_of(sentences, state, x):
+    return [
+        Mistake(
+            sentence,
+            [Site(place, {"element": 4}) for place in places],
+            lambda *kept, places=places: predicted(state, x, **dict(zip(places, kept, strict=True))),
+        )
+        for sentence, places in sentences.items()
+    ]
+
+
+@relation
+def dropout_sites(draw):
+    "drops attention weights and each sublayer's output in training, before its add"
+    x, state = draw.stream(2, 2, 4), tiny_state(draw)
+    ffn, attention = silence(state, "attention.o_proj"), silence(state, "ffn.fc2")
+    calls = [training_runs(BLOCK, {**TINY, "dropout": 0.5}, active, x) for active in (ffn, attention)]
+
+    def check(observations):
+        return compare_dropout(
+            observations[0],
+            0.5,
+            [FFN_OUTPUT],
+            lambda output: predicted(ffn, x, ffn_output=output),
+            mistakes=mistakes_of(FFN_MISTAKES, ffn, x),
+        ) or compare_dropout(
+            observations[1],
+            0.5,
+            [WEIGHTS, ATTENTION_OUTPUT],
+            lambda weights, output: predicted(attention, x, weights=weights, attention_output=output),
+            mistakes=mistakes_of(ATTENTION_MISTAKES, attention, x),
+        )
+
+    return calls, check
+
+
+@relation
+def dropout_probability(draw):
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
+    x, state = draw.stream(2, 2, 4), tiny_state(draw)
+    runs = training_runs(BLOCK, {**TINY, "dropout": 0.25}, state, x)
+
+    def check(observations):
+        return compare_dropout(
+            observations[0],
+            0.25,
+            [WEIGHTS, ATTENTION_OUTPUT, FFN_OUTPUT],
+            lambda weights, attended, output: predicted(
+                state, x, weights=weights, attention_output=attended, ffn_output=output
+            ),
+        )
+
+    return runs, check
