@@ -81,8 +81,8 @@ def entry(case: DrawnCase) -> str:
     return case.calls[0].program.entry
 
 
-def agree(one: Observation, other: Observation, program: Program) -> bool:
-    """Whether two observations of a call are the same in every facet."""
+def agree(one: Observation, other: Observation, program: Program, scales: dict[str, float]) -> bool:
+    """Whether two observations of a call are the same in every facet; ``scales``: the gradients' natural sizes."""
     if (one.error is None) != (other.error is None):
         return False
     if one.error and other.error:
@@ -105,7 +105,9 @@ def agree(one: Observation, other: Observation, program: Program) -> bool:
         return True
     differences = [
         d
-        for d in compare(_finite(one), _finite(other), replace(program, raises=None)).differences
+        for d in compare(
+            _finite(one), _finite(replace(other, scales=scales)), replace(program, raises=None)
+        ).differences
         if d.facet in ("value", "gradient", "shape", "dtype", "structure")
     ]
     return not differences and set(one.detached) == set(other.detached)
@@ -146,7 +148,8 @@ def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, eq
         if any(call.program.random for call in case.calls):  # values differ from run to run, complaints don't
             exactly = exactly and outcome.complaints == own.complaints
         exactly = exactly and all(
-            agree(search.observed[call.number], one, call.program) for call, one in zip(case.calls, given, strict=True)
+            agree(search.observed[call.number], one, call.program, search.problem.expected[call.number].scales)
+            for call, one in zip(case.calls, given, strict=True)
         )
         if equal and not exactly:
             return None

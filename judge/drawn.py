@@ -140,6 +140,8 @@ class DrawnProblem:
             drawn = case.draw(draw)
             if case.is_stream:
                 for label, calls in drawn.items():
+                    if len(calls) < 3:
+                        raise ValueError(f"stream {label!r} has {len(calls)} depths; give at least three")
                     self.streams[label] = tuple(self._add(case, call) for call in calls)
                 return
             calls, check = drawn if case.is_relation else (drawn, None)

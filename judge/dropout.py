@@ -98,7 +98,7 @@ def compare_dropout(
         raise ValueError(f"a run has {runs.dim() - 1} dimensions but {len(units)} units and a feature axis are named")
     fits, dropped, kept = _decode(runs, p, sites, predict)
     if not fits.all():
-        known = _forgotten(runs, p, sites, predict) or _known(runs, p, mistakes, units)
+        known = _forgotten(runs, p, sites, predict, units) or _known(runs, p, mistakes, units)
         return known or f"no choice of dropped elements of {_names(sites)} gives the outputs of the training runs"
     return _fault(dropped, kept, p, sites, units)
 
@@ -132,19 +132,28 @@ def _decode(
     return torch.stack(fits, dim=1).reshape(runs.shape[:-1]), dropped & ~kept, kept & ~dropped
 
 
-def _forgotten(runs: Tensor, p: float, sites: Sequence[Site], predict: Predict) -> str | None:
-    """Whether every run is explained by some of the sites that drop nothing, or that don't scale."""
+def _forgotten(runs: Tensor, p: float, sites: Sequence[Site], predict: Predict, units: Sequence[str]) -> str | None:
+    """Whether every run is explained by some of the sites that drop nothing, or that don't scale.
+
+    Of several explanations the one counts that leaves nothing else to complain about: at p = 0.5 a site that is
+    never dropped looks like another one that is not scaled.
+    """
     sentences = {
         "off": "nothing is dropped from {}",
         "unscaled": "what is kept of {} is not scaled by 1 / (1 - p)",
     }
+    found = None
     for size in range(1, len(sites) + 1):
         for chosen in combinations(sites, size):
             for kind, sentence in sentences.items():
                 kinds = [kind if site in chosen else "right" for site in sites]
-                if _decode(runs, p, sites, predict, kinds)[0].all():
-                    return sentence.format(_names(chosen))
-    return None
+                fits, dropped, kept = _decode(runs, p, sites, predict, kinds)
+                if fits.all():
+                    active = [site for site, kind in zip(sites, kinds, strict=True) if kind != "off"]
+                    if not _fault(dropped, kept, p, active, units):
+                        return sentence.format(_names(chosen))
+                    found = found or sentence.format(_names(chosen))
+    return found
 
 
 def _known(runs: Tensor, p: float, mistakes: Sequence[Mistake], units: Sequence[str]) -> str | None:

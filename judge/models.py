@@ -35,8 +35,8 @@ class Value(BaseModel):
 class Limits(Value):
     """What a submission may use. Seconds are wall-clock time, measured by the parent process."""
 
-    import_seconds: float = Field(default=5.0, gt=0)
-    call_seconds: float = Field(default=5.0, gt=0)
+    import_seconds: float = Field(default=10.0, gt=0)
+    call_seconds: float = Field(default=10.0, gt=0)
     submission_seconds: float = Field(default=60.0, gt=0)
     memory_mib: int = Field(default=1024, gt=0)
     output_kib: int = Field(default=64, gt=0)

@@ -110,7 +110,7 @@ class Oracle:
             return a is b
         call = self.problem.calls[number]
         if not call.program.random:
-            return agree(a, b, call.program)
+            return agree(a, b, call.program, self.problem.expected[number].scales)
         case = next(case for case in self.problem.cases if case.name == call.case)
         complaints = [
             self.problem.judge_case(case, [kept[c.number] for c in case.calls]).complaints

@@ -113,13 +113,12 @@ class _Prover:
     def _right(self, name: str, path: Path) -> None:
         """Judge something that must be accepted."""
         report = self._judge(name, self._read(path))
-        self.proof.worst_rewrite = max(self.proof.worst_rewrite, *(case.error or 0.0 for case in report.cases), 0.0)
+        worst = max((case.error or 0.0 for case in report.cases), default=0.0)
+        self.proof.worst_rewrite = max(self.proof.worst_rewrite, worst)
         if report.verdict != "accepted":
             self._complain(f"{name} gets {report.verdict!r} (seed {self._seed}): {_reason(report)}")
-        elif self.proof.worst_rewrite > REWRITE_MARGIN:
-            self._complain(
-                f"{name} differs from the reference by {self.proof.worst_rewrite:.1e}, more than {REWRITE_MARGIN:g}"
-            )
+        elif worst > REWRITE_MARGIN:
+            self._complain(f"{name} differs from the reference by {worst:.1e}, more than {REWRITE_MARGIN:g}")
 
     def _second_opinion(self) -> None:
         if self.problem.oracle is None:

@@ -79,7 +79,9 @@ def test_the_spawned_path_refuses_imports_too(tmp_path, softmax):
     from judge.processes.supervision import Engine
 
     answer = tmp_path / "answer.py"
-    answer.write_text("try:\n    import reference\nexcept ImportError:\n    print('refused')\ndef solve(x, y): return (x @ y).softmax(-1)\n")
+    answer.write_text(
+        "try:\n    import reference\nexcept ImportError:\n    print('refused')\ndef solve(x, y): return (x @ y).softmax(-1)\n"
+    )
     with Engine("process") as engine:
         report = submit(softmax, answer, engine)
     assert (report.verdict, report.printed) == ("accepted", ("refused",))

@@ -80,7 +80,10 @@ ODD_FORMS = {
         "pre-norm-block",
         "\n_Own = PreNormBlock\ndef make(base):\n    class PreNormBlock(base):\n        pass\n    return PreNormBlock\nPreNormBlock = make(_Own)\n",
     ),
-    "a factory function": ("pre-norm-block", "\n_Own = PreNormBlock\ndef PreNormBlock(*a, **k): return _Own(*a, **k)\n"),
+    "a factory function": (
+        "pre-norm-block",
+        "\n_Own = PreNormBlock\ndef PreNormBlock(*a, **k): return _Own(*a, **k)\n",
+    ),
     "a type with a metaclass": (
         "pre-norm-block",
         "\n_Own = PreNormBlock\nclass Meta(type): pass\nclass PreNormBlock(_Own, metaclass=Meta):\n    def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)\n",

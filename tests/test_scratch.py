@@ -33,7 +33,11 @@ def test_a_right_submission_writes_and_reads(tmp_path, isolation):
 
 
 def test_a_second_file_is_seen(tmp_path, engine):
-    report, said = judged(RIGHT.replace("torch.save(x, path)", "torch.save(x, path); open(str(path) + '2', 'w').close()"), tmp_path, engine)
+    report, said = judged(
+        RIGHT.replace("torch.save(x, path)", "torch.save(x, path); open(str(path) + '2', 'w').close()"),
+        tmp_path,
+        engine,
+    )
     assert report.verdict == "wrong answer"
     assert "files" in said
 
@@ -50,5 +54,7 @@ def test_nothing_else_can_be_written(tmp_path, engine):
 
 
 def test_a_file_that_is_too_large_is_refused_by_the_system(tmp_path, engine):
-    report, said = judged(RIGHT.replace("torch.save(x, path)", "torch.save(torch.zeros(10**6), path)"), tmp_path, engine)
+    report, said = judged(
+        RIGHT.replace("torch.save(x, path)", "torch.save(torch.zeros(10**6), path)"), tmp_path, engine
+    )
     assert report.verdict != "accepted", said

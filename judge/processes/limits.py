@@ -6,13 +6,14 @@ import contextlib
 import sys
 from pathlib import Path
 
+if sys.platform != "win32":
+    import resource  # here, so that the zygote loads it and not each worker
+
 MIB = 1 << 20
 
 
 def limit(memory_mib: int, cpu_seconds: float, file_mib: int = 0) -> None:
     """Limit memory (counted from the present size), processor time, the size of files and core dumps, for good."""
-    import resource
-
     bounds = {
         "CORE": 0,
         "FSIZE": file_mib * MIB,

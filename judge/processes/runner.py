@@ -1,9 +1,9 @@
 """Runs a call against a namespace and observes it. The same code serves the submission, the reference and mutants.
 
 A call runs three times, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs
-afterwards; (2) with it: the gradients of every floating input and parameter; (3) the first again: repeatable, and the
-results of the first run untouched, before it also by other inputs of the same shapes where the call asks for that
-("altered"). What it gave is one dict, the observation:
+afterwards; (2) with it: the gradients of every floating input and parameter; (3) the first again, under no_grad:
+repeatable, and the results of the first run untouched. Where the call asks for it ("altered"), other inputs of the same
+shapes run before the third. What it gave is one dict, the observation:
 
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from judge.processes import hygiene, scratch, wire
 from judge.processes.faults import StepError, describe
@@ -205,6 +206,7 @@ def observe(
         attempt(Run(wire.decode_call(call), namespace, scale=_ALTERED).execute)
     overwritten = _overwritten(first)  # before the third run writes the same values again
     observation |= _again(wire.decode_call(call), namespace, first)
+    observation["settings"] = first.settings
     observation["overwritten"] = sorted({*overwritten, *_overwritten(first)})
     for name in extras.keys() & program.extras:
         observation[name] = extras[name](wire.decode_call(call), namespace)
@@ -299,9 +301,12 @@ def _parameters(run: Run) -> dict[str, torch.Tensor]:
 
 def _again(program: Program, namespace: Namespace, first: Run) -> dict[str, Any]:
     third = Run(program, namespace)
-    failure = attempt(third.execute)
+    trains = any(step.kind == "sgd_step" for step in program.steps)
+    with torch.set_grad_enabled(trains):  # as in evaluation; what differs there is no repetition
+        failure = attempt(third.execute)
     if failure:
         return {"repeat_error": failure}
+    first.settings = sorted({*first.settings, *third.settings})
     differing = {name: data for name, data in third.snapshots.items() if data != first.snapshots.get(name)}
     return {"repeat": differing}
 
@@ -317,7 +322,7 @@ def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:
     wrong += [
         f"{key} has shape {tuple(own[key].shape)} instead of {tuple(tensor.shape)}"
         for key, tensor in state.items()
-        if key in own and own[key].shape != tensor.shape
+        if key in own and not is_lazy(own[key]) and own[key].shape != tensor.shape
     ]
     trainable = {name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
     wrong += [f"{key} is no trainable parameter" for key in state if key in own and key not in trainable]

@@ -10,6 +10,7 @@ Before each call a marker goes to the log, so that what the submission prints ca
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import linecache
 import os
@@ -37,12 +38,14 @@ def main(commands: int, results: int) -> None:
     plan = lock.Plan(**setup.pop("lock"))
     scratch.use(plan.scratch)
     os.chdir(plan.scratch or os.path.abspath(os.sep))
+    tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
+    for name in setup["preload"]:
+        importlib.import_module(name)
     locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])
     _send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
     if locked.leaks:
         return
     _hide_the_judge()
-    tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
     watch = guard.Guard(setup["closed"])
     torch.manual_seed(setup["seed"])
     namespace = _load(setup, results)

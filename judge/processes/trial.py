@@ -8,6 +8,9 @@ import socket
 import sys
 from collections.abc import Callable, Container, Iterable
 
+if sys.platform != "win32":
+    import resource
+
 
 def what_succeeds(canaries: Iterable[str], only: Container[str] | None = None) -> list[str]:
     """Names of what could be done and should not; ``canaries`` are hidden files that must not be readable.
@@ -53,8 +56,6 @@ def _create() -> None:
 
 
 def _raise_limits() -> None:
-    import resource
-
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard != resource.RLIM_INFINITY:  # which would be as good as raised
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard + (1 << 20)))

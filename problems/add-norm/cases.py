@@ -84,11 +84,20 @@ def several_calls(draw):
     one.eval(module)
     one.apply(module, *first).observe("first")
     one.apply(module, *pair(draw, 3, 7, D_MODEL)).observe("other shape")
-    copy = one.deepcopy(module)
-    one.load_state(copy, draw.norm("norm", D_MODEL))
-    one.apply(copy, *first).observe("copy with other weights")
+    second = one.construct("AddNorm", **CONFIG)
+    one.to(second)
+    one.load_state(second, draw.norm("norm", D_MODEL))
+    one.eval(second)
+    one.apply(second, *first).observe("module with other weights")
     one.apply(module, *first).observe("first again")
-    return one
+    reloaded = Call()
+    module = reloaded.construct("AddNorm", **CONFIG)
+    reloaded.to(module)
+    for name in ("first weights", "other weights"):
+        reloaded.load_state(module, draw.norm("norm", D_MODEL))
+        reloaded.eval(module)
+        reloaded.apply(module, *first).observe(name)
+    return [one, reloaded.differentiate()]  # loading writes over what a gradient would need
 
 
 @case
@@ -96,7 +105,8 @@ def nothing_to_drop(draw):
     "drops nothing in evaluation, nor in training with probability zero, which is the default"
     state, inputs = draw.norm("norm", D_MODEL), pair(draw, 2, 5, D_MODEL)
     calls = [module_call("AddNorm", {**CONFIG, "dropout": 0.5}, state, *inputs)]
-    for config in ({**CONFIG, "dropout": 0.0}, CONFIG):
+    # A probability of 1e-12 goes every way that dropout goes, gradients included, and drops nothing.
+    for config in ({**CONFIG, "dropout": 0.0}, CONFIG, {**CONFIG, "dropout": 1e-12}):
         one = Call()
         module = one.construct("AddNorm", **config)
         one.to(module)

@@ -254,23 +254,22 @@ def mistakes_of(sentences, state, x):
     ]
 
 
-@relation
-def dropout_sites(draw):
-    "drops attention weights and each sublayer's output in training, before its add"
+def dropout_at(draw, p):
+    """Training runs of two tiny blocks, in each of which one sublayer is silent, and the check of their masks."""
     x, state = draw.stream(2, 2, 4), tiny_state(draw)
     ffn, attention = silence(state, "attention.o_proj"), silence(state, "ffn.fc2")
-    calls = [training_runs(BLOCK, {**TINY, "dropout": 0.5}, active, x) for active in (ffn, attention)]
+    calls = [training_runs(BLOCK, {**TINY, "dropout": p}, active, x) for active in (ffn, attention)]
 
     def check(observations):
         return compare_dropout(
             observations[0],
-            0.5,
+            p,
             [FFN_OUTPUT],
             lambda output: predicted(ffn, x, ffn_output=output),
             mistakes=mistakes_of(FFN_MISTAKES, ffn, x),
         ) or compare_dropout(
             observations[1],
-            0.5,
+            p,
             [WEIGHTS, ATTENTION_OUTPUT],
             lambda weights, output: predicted(attention, x, weights=weights, attention_output=output),
             mistakes=mistakes_of(ATTENTION_MISTAKES, attention, x),
@@ -280,19 +279,12 @@ def dropout_sites(draw):
 
 
 @relation
+def dropout_sites(draw):
+    "drops attention weights and each sublayer's output in training, before its add"
+    return dropout_at(draw, 0.5)
+
+
+@relation
 def dropout_probability(draw):
     "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
-    x, state = draw.stream(2, 2, 4), tiny_state(draw)
-    runs = training_runs(BLOCK, {**TINY, "dropout": 0.25}, state, x)
-
-    def check(observations):
-        return compare_dropout(
-            observations[0],
-            0.25,
-            [WEIGHTS, ATTENTION_OUTPUT, FFN_OUTPUT],
-            lambda weights, attended, output: predicted(
-                state, x, weights=weights, attention_output=attended, ffn_output=output
-            ),
-        )
-
-    return runs, check
+    return dropout_at(draw, 0.25)

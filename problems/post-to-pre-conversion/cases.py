@@ -72,21 +72,23 @@ def one_block_many_shapes(draw):
 
 
 @case
-def copies_are_independent(draw):
-    "copies and restores like any module: a copy follows its own checkpoint"
+def checkpoints_are_independent(draw):
+    "saves and restores like any module: each block follows its own checkpoint"
     first, second, x = checkpoint(draw), checkpoint(draw), draw.stream(2, 5, 12)
     one = Call()
     block = one.construct("EncoderBlock", **sizes())
     one.to(block)
     one.load_state(block, first)
     one.eval(block)
-    copied = one.deepcopy(block)
-    one.load_state(copied, second)
+    other = one.construct("EncoderBlock", **sizes())
+    one.to(other)
+    one.load_state(other, second)
+    one.eval(other)
     restored = one.construct("EncoderBlock", **sizes())
     one.to(restored)
     one.load_state(restored, one.state_dict(block))
     one.eval(restored)
-    for name, module in (("copy", copied), ("restored", restored), ("original", block)):
+    for name, module in (("other", other), ("restored", restored), ("original", block)):
         one.apply(module, x).observe(name)
     return one
 

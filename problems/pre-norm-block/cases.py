@@ -63,17 +63,28 @@ def mask_for_every_sequence(draw):
 @case
 def mask_of_four_dimensions(draw):
     "takes a mask of its own for each sequence, each head or both, broadcast over dimensions of 1"
-    shapes = (2, 1, 1, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5)
-    return [
+    shapes = (
+        *((2, 1, 1, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5), (2, 1, 5, 5)),
+        *((1, NUM_HEADS, 1, 5), (2, NUM_HEADS, 1, 5), (1, 1, 5, 5), (1, 1, 1, 5)),
+    )
+    calls = [
         module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=draw.mask(*shape))
         for shape in shapes
     ]
+    one_sequence = module_call(
+        "PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 1, 5), draw.mask(1, NUM_HEADS, 5, 5)
+    )
+    return [*calls, one_sequence]
 
 
 @case
 def query_that_sees_nothing(draw):
     "gives a query that may attend to nothing a zero attention output, with finite gradients"
-    masks = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
+    masks = (
+        *(draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)),
+        *(draw.mask(2, 1, 5, 1, hidden_rows=4), torch.zeros(5, 5, dtype=torch.bool)),
+        *(torch.ones(5, 5, dtype=torch.bool).tril(), torch.ones(5, 5, dtype=torch.bool).tril(-1)),
+    )
     return [
         module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask) for mask in masks
     ]
@@ -94,11 +105,19 @@ def sizes_that_coincide(draw):
 def smallest_sizes(draw):
     "works with one head, with heads of width one, and for one sequence of one token"
     sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1)
-    return [
+    calls = [
         module_call(
             "PreNormBlock", {**CONFIG, "num_heads": heads}, block_state(draw), wide_stream(draw, batch, seq_len)
         )
         for heads, batch, seq_len in sizes
+    ]
+    narrow = {**CONFIG, "d_ff": 7}
+    width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3}
+    return [
+        *calls,
+        module_call("PreNormBlock", narrow, block_state(draw, d_ff=7), wide_stream(draw, 1, 4), draw.mask(4, 4)),
+        module_call("PreNormBlock", width_one, block_state(draw, 1, 3), wide_stream(draw, 2, 3, 1)),
+        module_call("PreNormBlock", width_one, block_state(draw, 1, 3), wide_stream(draw, 1, 1, 1)),
     ]
 
 
@@ -136,31 +155,49 @@ def several_calls(draw):
     one.eval(block)
     x, mask = wide_stream(draw, 3, 5, 24), draw.mask(5, 5)
     one.apply(block, x, mask).observe("first")
+    one.apply(block, x, draw.mask(5, 5)).observe("other mask of the same shape")
     one.apply(block, x, draw.mask(3, 1, 1, 5)).observe("other mask")
     one.apply(block, wide_stream(draw, 2, 100, 24)).observe("2 sequences of 100 tokens")
+    one.apply(block, wide_stream(draw, 1, 41, 24), draw.mask(41, 41)).observe("a sequence of 41 tokens")
     one.apply(block, x, mask).observe("first again")
-    return one
+    other = Call()
+    block = other.construct("PreNormBlock", **CONFIG)
+    other.to(block)
+    other.load_state(block, block_state(draw))
+    other.eval(block)
+    stream = wide_stream(draw, 2, 5)
+    other.apply(block, stream).observe("one checkpoint")
+    other.load_state(block, block_state(draw))
+    other.apply(block, stream).observe("another checkpoint")
+    return [one, other.differentiate()]  # loading writes over what a gradient would need
 
 
 @case
-def copies_and_checkpoints(draw):
-    "can be copied, saved, and loaded with another checkpoint, each block by its own weights"
+def other_blocks(draw):
+    "can be saved, and loaded with another checkpoint, each block by its own weights"
     x = wide_stream(draw, 2, 5)
     one = Call()
     block = one.construct("PreNormBlock", **CONFIG)
     one.to(block)
     one.load_state(block, block_state(draw))
     one.eval(block)
+    second = one.construct("PreNormBlock", **CONFIG)
+    one.to(second)
     one.apply(block, x).observe("block")
-    copy = one.deepcopy(block)
-    one.load_state(copy, block_state(draw))
-    one.apply(copy, x).observe("copy with another checkpoint")
+    one.load_state(second, block_state(draw))
+    one.eval(second)
+    one.apply(second, x).observe("block with another checkpoint")
     one.apply(block, x).observe("block after that")
     twin = one.construct("PreNormBlock", **CONFIG)
     one.to(twin)
     one.load_state(twin, one.state_dict(block))
     one.eval(twin)
+    other = one.construct("PreNormBlock", **{**CONFIG, "num_heads": 2})
+    one.to(other)
+    one.load_state(other, block_state(draw))
+    one.eval(other)
     one.apply(twin, x).observe("new block with the saved state")
+    one.apply(other, x).observe("block with other heads")
     return one
 
 
@@ -168,14 +205,21 @@ def copies_and_checkpoints(draw):
 def nothing_to_drop(draw):
     "drops nothing in evaluation, nor in training with probability zero, which is the default"
     state, x = block_state(draw), wide_stream(draw, 2, 5)
-    calls = [module_call("PreNormBlock", {**CONFIG, "dropout": 0.5}, state, x)]
-    for config in ({**CONFIG, "dropout": 0.0}, CONFIG):
+    mask = draw.mask(5, 5, hidden_rows=1)
+    calls = [module_call("PreNormBlock", {**CONFIG, "dropout": 0.5}, state, x, mask=mask) for mask in (None, mask)]
+    # A probability of 1e-12 goes every way that dropout goes, gradients included, and drops nothing.
+    ways = (
+        ({**CONFIG, "dropout": 0.0}, None),
+        (CONFIG, mask),
+        *(({**CONFIG, "dropout": 1e-12}, m) for m in (None, mask)),
+    )
+    for config, mask in ways:
         one = Call()
         block = one.construct("PreNormBlock", **config)
         one.to(block)
         one.load_state(block, state)
         one.train(block)
-        one.apply(block, x).observe("output")
+        one.apply(block, x, mask=mask).observe("output")
         calls.append(one)
     return calls
 
@@ -208,9 +252,9 @@ def fresh_blocks(draw):
     for name in ("one", "other"):
         block = one.construct("PreNormBlock", **CONFIG)
         one.to(block)
-        one.state_dict(block).observe(name)
         one.eval(block)
-        one.apply(block, wide_stream(draw, 2, 5)).observe(f"output of {name}")
+        one.apply(block, wide_stream(draw, 2, 5)).observe(f"output of {name}")  # a lazy layer has its weights then
+        one.state_dict(block).observe(name)
 
     def check(observations):
         given = observations[0]
@@ -299,7 +343,8 @@ def dropout_sites(draw):
 def dropout_probability(draw):
     "drops a quarter in training with dropout 0.25 and scales what is kept by 4/3"
     x, state = wide_stream(draw, 2, 2, 4), tiny_state(draw)
-    runs = training_runs("PreNormBlock", {**TINY, "dropout": 0.25}, state, x)
+    all_visible = torch.ones(2, 2, dtype=torch.bool)
+    runs = training_runs("PreNormBlock", {**TINY, "dropout": 0.25}, state, x, all_visible)
 
     def check(observations):
         return compare_dropout(
