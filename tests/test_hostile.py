@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from hostile_ground import ROOT, Ground, Hostile, Trials, hostile_files
+from hostile_ground import ROOT, TINY, Ground, Hostile, Trials, hostile_files
 
+from judge.catalog import load_problem
+from judge.pipeline import submit
 from judge.processes.supervision import Engine
 
 ALL = hostile_files()
@@ -77,6 +79,59 @@ def test_as_a_user_without_rights(engine: Engine):
         assert result.keys() == {"the next one", "isolation", *(one.name for one in ALL)}
     del result["isolation"]
     assert {name: complaints for name, complaints in result.items() if complaints} == {}
+
+
+SCRATCH = """
+import os, socket
+
+inside = os.getcwd()
+ways = {
+    "a link out of it": lambda: os.symlink("/etc/passwd", "link"),
+    "a hard link into it": lambda: os.link(os.__file__, "hard"),
+    "a pipe": lambda: os.mkfifo("pipe"),
+    "a socket": lambda: socket.socket(socket.AF_UNIX).bind("socket"),
+    "a mode": lambda: os.chmod(inside, 0o777),
+    "a file beside it": lambda: open("../judge-hostile-beside", "w"),
+    "a folder beside it": lambda: os.mkdir("../judge-hostile-beside"),
+    "its own name": lambda: os.rename(inside, inside + "-moved"),
+    "itself": lambda: os.rmdir(inside),
+    "reading outside": lambda: open("HIDDEN"),
+    "listing outside": lambda: os.listdir(".."),
+    "a program": lambda: os.execv("/bin/true", ["true"]),
+}
+for name, way in ways.items():
+    try:
+        way()
+    except OSError:
+        continue
+    print("LEAK", name)
+os.makedirs("deep/" * 100)
+os.mkdir("closed", 0)
+os.mkdir("closed too", 0o100)
+try:
+    with open("large", "wb") as file:
+        file.write(bytes((1 << 20) + 1))
+except OSError:
+    pass
+if os.path.getsize("large") > 1 << 20:
+    print("LEAK a file above the limit")
+"""
+
+
+def test_a_scratch_folder_is_the_only_place_to_write_to_and_is_removed(engine: Engine, tmp_path: Path):
+    if engine.level != "kernel":
+        pytest.skip(f"isolation here is {engine.isolation}")
+    problem = load_problem("keeper", folder=TINY)
+    right = (problem.folder / "hidden" / "reference.py").read_text(encoding="utf-8")
+    path = tmp_path / "answer.py"
+    path.write_text(SCRATCH.replace("HIDDEN", str(problem.folder / "hidden" / "reference.py")) + right)
+    report = submit(problem, path, engine)
+    assert report.printed == ()
+    assert report.verdict == "accepted", report.message
+    folders = list(engine._folders)
+    assert folders
+    assert not [folder for folder in folders if os.path.exists(folder)]
+    assert not list(Path(folders[-1]).parent.glob("judge-hostile-*"))
 
 
 def test_every_file_says_what_it_tries_and_what_is_right():

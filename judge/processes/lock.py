@@ -16,6 +16,9 @@ from dataclasses import dataclass, field
 from judge.processes import capabilities, landlock, libc, limits, seccomp, trial
 
 _TRUNCATE_SINCE = 3  # the version of Landlock from which on it covers truncation
+_OWN_PROCESS = (  # not net, which tells of everybody's connections
+    "auxv", "cgroup", "cmdline", "comm", "environ", "io", "limits", "maps", "mem", "smaps", "stat", "statm", "status",
+)  # fmt: skip
 LAYERS = ("resource limits", "capabilities", "landlock", "seccomp")
 
 
@@ -69,7 +72,8 @@ def _lock_by_kernel(plan: Plan, layers: list[str]) -> None:
         layers.append("capabilities dropped")
     version = 0
     if "landlock" not in plan.without and landlock.version():
-        version = landlock.restrict(_own(plan.read), plan.names, write=plan.scratch, known=plan.landlock)
+        read, names = _own_process()
+        version = landlock.restrict([*plan.read, *read], [*plan.names, *names], write=plan.scratch, known=plan.landlock)
         layers.append(f"landlock {version}")
     if "seccomp" not in plan.without and seccomp.available():
         seccomp.restrict(os.getpid(), read_only=not version, writable=bool(plan.scratch) and version >= _TRUNCATE_SINCE)
@@ -89,9 +93,10 @@ def _seatbelt_holds(plan: Plan) -> bool:
     return taken and not trial.what_succeeds(plan.canaries, only=seatbelt.COVERED)
 
 
-def _own(paths: list[str]) -> list[str]:
-    """A rule on /proc/self means the process that makes it, so it is made here."""
-    return [*paths, f"/proc/{os.getpid()}"]
+def _own_process() -> tuple[list[str], list[str]]:
+    """What this process may read and list of its own /proc; a rule on /proc/self means the process that makes it."""
+    own = f"/proc/{os.getpid()}"
+    return [f"{own}/{name}" for name in _OWN_PROCESS], [own]
 
 
 def undumpable() -> None:

@@ -13,4 +13,10 @@ def solve(x, y):
             print("LEAK", way, open(way + "@HIDDEN_FILE@").read(20))
         except OSError:
             pass
+    for own in ("/proc/self", "/proc/thread-self", f"/proc/self/task/{os.getpid()}", "/proc"):
+        for name in ("net/unix", "net/tcp", "net/route", "mountinfo"):
+            try:
+                print("LEAK", own, name, open(f"{own}/{name}").read(20))
+            except OSError:
+                pass
     return x @ y
