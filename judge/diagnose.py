@@ -17,12 +17,12 @@ from typing import Any, Literal
 import torch
 
 from judge.compare import compare
-from judge.drawn import DrawnCase, DrawnProblem, Outcome, load
+from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome, load
 from judge.mutants import Mutant
 from judge.observation import Observation
 from judge.program import Program
 
-_SECONDS = 4.0
+_SECONDS = 6.0
 _MOST = 3
 
 Strength = Literal["exactly", "same cases"]
@@ -46,10 +46,9 @@ class _Search:
     outcomes: dict[str, Outcome]
     deadline: float
 
-    def cases(self, part: str | None = None) -> list[DrawnCase]:
-        """The judged cases, about one entry point if ``part``: the failing ones first, the cheapest first."""
+    def cases(self) -> list[DrawnCase]:
+        """The judged cases: the failing ones first, the cheapest first."""
         chosen = [case for case in self.problem.cases if case.name in self.outcomes]
-        chosen = [case for case in chosen if part is None or entry(case) == part]
         return sorted(chosen, key=lambda case: (self.outcomes[case.name].passed, sum(len(c.data) for c in case.calls)))
 
 
@@ -58,27 +57,26 @@ def diagnose(
 ) -> tuple[Strength, list[Likeness]] | None:
     """The mutants that explain the observations best; None if no one does. Cases without an outcome are left out.
 
-    Where several entry points fail and no mutant explains them all, each is explained by its own cases, if all can be.
+    Where no mutant explains everything, each entry point is explained by its own calls, if all that fail can be: a
+    mutant may change both of two like functions, and a student only one.
     """
     search = _Search(problem, mutants, observed, outcomes, time.monotonic() + _SECONDS)
     cases = search.cases()
     exact = _equal(search, cases)
     if exact:
         return "exactly", [Likeness(mutant) for mutant in exact[:_MOST]]
-    failing = dict.fromkeys(entry(case) for case in cases if not outcomes[case.name].passed)
-    if len(failing) > 1:
-        explained = {part: _equal(search, search.cases(part)) for part in failing}
-        if all(explained.values()):
-            return "exactly", [Likeness(found[0], part) for part, found in explained.items()]
+    parts = _failing_parts(search, cases)
+    explained = {
+        part: [mutant for mutant in mutants if _explains(search, mutant, calls)] for part, calls in parts.items()
+    }
+    if explained and all(explained.values()):
+        shared = [mutant for mutant in mutants if all(mutant in found for found in explained.values())]
+        found = {part: (shared or own)[0] for part, own in explained.items()}
+        return "exactly", [Likeness(mutant, part) for part, mutant in found.items()]
     alike = [mutant for mutant in mutants if _likeness(search, mutant, cases)]
     if time.monotonic() < search.deadline and 0 < len(alike) <= _MOST:
         return "same cases", [Likeness(mutant) for mutant in alike]
     return None
-
-
-def entry(case: DrawnCase) -> str:
-    """The entry point that a case is about."""
-    return case.calls[0].program.entry
 
 
 def agree(one: Observation, other: Observation, program: Program, scales: dict[str, float]) -> bool:
@@ -111,6 +109,40 @@ def agree(one: Observation, other: Observation, program: Program, scales: dict[s
         if d.facet in ("value", "gradient", "shape", "dtype", "structure")
     ]
     return not differences and set(one.detached) == set(other.detached)
+
+
+def _failing_parts(search: _Search, cases: Sequence[DrawnCase]) -> dict[str, list[DrawnCall]]:
+    """The calls of each entry point that differs from the reference somewhere, the differing ones first."""
+    parts: dict[str, list[DrawnCall]] = {}
+    wrong: set[int] = set()
+    for call in (call for case in cases if case.check is None for call in case.calls):
+        parts.setdefault(call.program.entry, []).append(call)
+        expected = search.problem.expected[call.number]
+        if compare(search.observed[call.number], expected, call.program, call.label).differences:
+            wrong.add(call.number)
+    return {
+        part: sorted(calls, key=lambda call: (call.number not in wrong, len(call.data)))
+        for part, calls in parts.items()
+        if any(call.number in wrong for call in calls)
+    }
+
+
+def _explains(search: _Search, mutant: Mutant, calls: Sequence[DrawnCall]) -> bool:
+    """Whether a mutant gives on these calls what the submission gave."""
+    first, namespace = calls[0], _load(mutant)
+    glance = search.problem.glance(namespace, first)
+    if time.monotonic() > search.deadline or not _same_values(search.observed[first.number], glance, first.program):
+        return False
+    return all(
+        time.monotonic() < search.deadline
+        and agree(
+            search.observed[call.number],
+            search.problem.observe(namespace, call),
+            call.program,
+            search.problem.expected[call.number].scales,
+        )
+        for call in calls
+    )
 
 
 def _equal(search: _Search, cases: Sequence[DrawnCase]) -> list[Mutant]:

@@ -234,10 +234,21 @@ def _cases(folder: Path, problem: str) -> list[Case]:
 
 def _kind(program: Program) -> tuple[Any, ...]:
     return tuple(
-        (step.kind, step.name, len(step.args), tuple(sorted(k for k, v in step.kwargs.items() if v is not None)))
+        (step.kind, step.name, _given(step.args), _given(step.kwargs))
         for step in program.steps
         if step.kind in ("function", "construct", "apply", "method")
     )
+
+
+def _given(value: Any) -> Any:
+    """What of it is given: code may take another way where a mask has another rank, or an activation another name."""
+    if isinstance(value, torch.Tensor):
+        return value.dim()
+    if isinstance(value, dict):
+        return tuple(sorted((str(key), _given(part)) for key, part in value.items() if part is not None))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_given, value))
+    return value if isinstance(value, (str, bool)) else value is not None
 
 
 def _failure_status(observed: Observation, program: Program) -> str | None:

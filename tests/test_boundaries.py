@@ -24,7 +24,16 @@ IN_WORKERS = [
         for name in ("drawn", "observation", "labels", "oracle", "script", "mutants", "edits")
     ),
 ]
-OPENS_HIDDEN = {"drawn.py", "mutants.py", "verify.py", "catalog.py", "problem_files.py", "edits.py", "readable.py", "supervision.py"}
+OPENS_HIDDEN = {
+    "drawn.py",
+    "mutants.py",
+    "verify.py",
+    "catalog.py",
+    "problem_files.py",
+    "edits.py",
+    "readable.py",
+    "supervision.py",
+}
 LAYERS = [
     {"errors"},
     {"models", "program"},

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import torch
 from torch import nn
 
 from judge.processes import hygiene
-from judge.processes.fake_device import DeviceMismatchError, Elsewhere, FakeDevice, put
+from judge.processes.fake_device import PLAIN, DeviceMismatchError, Elsewhere, FakeDevice, put
 from judge.processes.faults import describe
 from judge.processes.runner import Namespace, Run
 from judge.program import Program
-
-
-class _Scripts:
-    """Whether the submission scripts or traces: what runs there loses sight of the fake accelerator."""
-
-    def __init__(self) -> None:
-        self.used = False
-        for name in ("script", "trace"):
-            setattr(torch.jit, name, self._noting(getattr(torch.jit, name)))
-
-    def _noting(self, right: Any) -> Any:
-        @functools.wraps(right)
-        def noted(*args: Any, **kwargs: Any) -> Any:
-            self.used = True
-            return right(*args, **kwargs)
-
-        return noted
-
-
-scripts = _Scripts()
 
 _COMPUTING = ("function", "apply", "method")
 
@@ -44,14 +23,14 @@ def run_on_fake_device(program: Program, namespace: Namespace) -> dict[str, Any]
         with torch.no_grad():
             run.execute()
     except DeviceMismatchError as exc:
-        return None if scripts.used else {"mixed": describe(exc)}
+        return {"mixed": describe(exc)}
     except BaseException:  # student code; any other error says nothing about devices
         return None
     if not run.moved_inputs:
         return None
     named = [pair for name, value in run.values.items() for pair in hygiene.input_tensors(value, name)]
-    elsewhere = [name for name, tensor in named if not isinstance(tensor, Elsewhere)]
-    return {"elsewhere": elsewhere} if elsewhere and not scripts.used else None
+    elsewhere = [name for name, tensor in named if type(tensor) in PLAIN]  # of other classes nothing is known
+    return {"elsewhere": elsewhere} if elsewhere else None
 
 
 class _FakeRun(Run):

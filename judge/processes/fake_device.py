@@ -23,6 +23,8 @@ _IS_CUDA = _T.is_cuda.__get__  # type: ignore[attr-defined]
 _IS_CPU = _T.is_cpu.__get__  # type: ignore[attr-defined]
 _COPIES = (_T.copy_, _T.__setitem__)  # values may come from anywhere
 _AFTER_ANOTHER = (_T.type_as, _T.to)
+_SCRIPTED = tuple((kind, kind.__call__) for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod))
+PLAIN = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor))
 _IN_THE_SHAPE_OF = (_T.expand_as, _T.view_as, _T.reshape_as)  # only the other's shape counts
 
 
@@ -42,6 +44,8 @@ class FakeDevice(TorchFunctionMode):
         if func in (_DEVICE_OF, _IS_CUDA, _IS_CPU):
             there = isinstance(args[0], Elsewhere)
             return {_DEVICE_OF: DEVICE if there else _CPU, _IS_CUDA: there, _IS_CPU: not there}[func]
+        if func is torch._has_compatible_shallow_copy_type:  # nn.Module.to and to_empty ask; across devices: no
+            return isinstance(args[0], Elsewhere) == isinstance(args[1], Elsewhere)
         if func is torch.device:  # a name, not a place: code may ask for the accelerator's
             return func(*args, **kwargs)
         if func is _T.cuda:  # a build without CUDA would refuse
@@ -50,6 +54,26 @@ class FakeDevice(TorchFunctionMode):
         args, kwargs = _on_cpu(args), _on_cpu(kwargs)
         with torch._C.DisableTorchFunctionSubclass():
             return _placed(func(*args, **kwargs), there)
+
+    def __enter__(self) -> Any:
+        for kind, call in _SCRIPTED:
+            kind.__call__ = _placing(call)  # type: ignore[method-assign]
+        return super().__enter__()  # type: ignore[no-untyped-call]
+
+    def __exit__(self, *exc: Any) -> None:
+        super().__exit__(*exc)  # type: ignore[no-untyped-call]
+        for kind, call in _SCRIPTED:
+            kind.__call__ = call  # type: ignore[method-assign]
+
+
+def _placing(call: Any) -> Any:
+    """Scripted code runs past the mode and loses the class; its results are where its arguments are."""
+
+    def placed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        there = any(isinstance(tensor, Elsewhere) for tensor in _tensors((args, kwargs)))
+        return _placed(call(self, *args, **kwargs), there)
+
+    return placed
 
 
 def put(tensor: torch.Tensor) -> Elsewhere:
@@ -82,7 +106,7 @@ def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
 
 def _transformed(tensor: torch.Tensor) -> bool:
     """Whether it is a wrapper of vmap, grad or another transformation, which can't be asked for its class."""
-    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+    return type(tensor) not in (*PLAIN, Elsewhere) or bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
 def _named_device(func: Any, args: Any, kwargs: dict[str, Any]) -> torch.device | None:

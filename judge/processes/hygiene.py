@@ -14,6 +14,7 @@ from torch.nn.modules import module as _modules
 _generator_state = torch.default_generator.get_state
 _equal = torch.equal
 _registered = [0]
+_CUDA = torch.backends.cuda
 
 
 def input_tensors(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
@@ -63,6 +64,10 @@ def settings() -> dict[str, Any]:
         "default device": str(torch.get_default_device()),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
         "anomaly detection": torch.is_anomaly_enabled(),
+        "float32 matmul precision": torch.get_float32_matmul_precision(),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "cuDNN settings": (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark),
+        "attention backends": [getattr(_CUDA, f"{name}_sdp_enabled")() for name in ("flash", "mem_efficient", "math")],
     }
 
 

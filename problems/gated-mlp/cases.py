@@ -52,14 +52,14 @@ def gelu_in_its_tail(draw):
 def large_preactivations(draw):
     "stays right and finite, gradients too, for gates up to 1000 in size"
     x, parts = with_large_gates(draw, (1.0, 30.0, 300.0, 980.0))
-    return [call("gated_mlp_forward", x, **parts, activation=name) for name in ("silu", "sigmoid", "gelu")]
+    return [call("gated_mlp_forward", x, **parts, activation=name) for name in ACTIVATIONS]
 
 
 @case
 def any_leading_dimensions(draw):
     "takes a single vector, a matrix and any number of leading dimensions"
     parts = weights(draw, 12, 20)
-    shapes = [(12,), (5, 12), (1, 1, 12), (2, 3, 1, 5, 12)]
+    shapes = [(12,), (5, 12), (1, 1, 12), (1, 5, 12), (2, 3, 1, 5, 12)]
     return [call("gated_mlp_forward", draw.normal(*shape), **parts) for shape in shapes]
 
 
@@ -79,6 +79,8 @@ def any_memory_layout(draw):
         call("gated_mlp_forward", draw.transposed(draw.normal(2, 5, 12)), **strided),
         call("gated_mlp_forward", draw.expanded(draw.normal(5, 12), 3), **parts, activation="sigmoid"),
         call("gated_mlp_forward", draw.normal(2, 5, 12), **shared, activation="relu"),
+        call("gated_mlp_forward", draw.normal(5, 12), **{k: draw.transposed(w) for k, w in parts.items()}),
+        call("gated_mlp_forward", draw.normal(3, 12), **weights(draw, 12, 1), activation="identity"),
     ]
 
 
@@ -87,7 +89,7 @@ def lower_precision(draw):
     "keeps float32 and bfloat16, and holds for gates up to 80 there"
     large, large_parts = with_large_gates(draw, (1.0, 10.0, 40.0, 75.0))
     x, parts = draw.normal(2, 5, 12), weights(draw, 12, 20)
-    names = ("silu", "gelu", "sigmoid")
+    names = ACTIVATIONS
     single = [
         call("gated_mlp_forward", large, **large_parts, activation=name).in_dtype(torch.float32) for name in names
     ]
@@ -101,7 +103,7 @@ def unknown_activation(draw):
     x, parts = draw.normal(5, 12), weights(draw, 12, 20)
     return [
         call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name)
-        for name in ("tanh", "swiglu", "leaky_relu")
+        for name in ("tanh", "swiglu", "geglu", "reglu", "glu", "swish", "linear", "none", "bilinear", "leaky_relu")
     ]
 
 
@@ -111,7 +113,7 @@ def exact_names(draw):
     x, parts = draw.normal(5, 12), weights(draw, 12, 20)
     return [
         call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name or None)
-        for name in ("SiLU", " gelu", "relu6", "")
+        for name in ("SiLU", " gelu", "relu6", "sig", "gelu_tanh", "identity_", "")
     ]
 
 
@@ -124,6 +126,7 @@ def plain_parameters(draw):
         call("mlp_parameter_count", d_model=d_model, d_ff=d_ff, gated=False, bias=False),
         call("mlp_parameter_count", d_ff, d_model, False, True),
         call("mlp_parameter_count", 768, 3072),
+        call("mlp_parameter_count", 2**26 + 1, 2**27 + 3),
     ]
 
 
@@ -135,6 +138,7 @@ def gated_parameters(draw):
         call("mlp_parameter_count", d_model, d_ff, True),
         call("mlp_parameter_count", d_model=d_model, d_ff=d_ff, gated=True, bias=False),
         call("mlp_parameter_count", 4096, 11008, True, False),
+        call("mlp_parameter_count", 2**26 + 1, 2**27 + 3, True),
     ]
 
 
@@ -148,7 +152,7 @@ def matched_width(draw):
 @case
 def matched_width_multiple(draw):
     "rounds the matched width up to a multiple, and keeps an exact one"
-    pairs = [(4 * 4096, 256), (4 * 5120, 256), (4 * 6656, 256), (3072, 256), (12, 64), (3 * 7 * 5, 7)]
+    pairs = [(4 * 4096, 256), (4 * 5120, 256), (4 * 6656, 256), (3072, 256), (12, 64), (3 * 7 * 5, 7), (3 * 100, 48)]
     cut_first = 6 * draw.integer(4, 90) + 1  # two thirds of it is a multiple of 4 and two thirds more
     return [
         *(call("matched_gated_width", d_ff, multiple_of) for d_ff, multiple_of in pairs),

@@ -80,7 +80,7 @@ def checkpoints_are_independent(draw):
     one.to(block)
     one.load_state(block, first)
     one.eval(block)
-    other = one.construct("EncoderBlock", **sizes())
+    other = one.construct("EncoderBlock", **sizes(num_heads=2))
     one.to(other)
     one.load_state(other, second)
     one.eval(other)

@@ -12,6 +12,7 @@ PRE_BLOCK = "pre_norm_transformer_block_forward"
 POST_BLOCK = "post_norm_transformer_block_forward"
 PRE_STACK = "stack_pre_norm_blocks"
 POST_STACK = "stack_post_norm_blocks"
+BLOCKS = (PRE_BLOCK, POST_BLOCK)
 
 HEADS, D_MODEL, D_FF = 3, 12, 20
 
@@ -22,7 +23,9 @@ def pre_norm_block(draw):
     ordinary = call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, *parameters(draw).values())
     params = parameters(draw)
     params.update(ffn_weight1=0.3 * params["ffn_weight1"], ffn_bias1=params["ffn_bias1"] - 2)
-    return [ordinary, call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, **params)]
+    large = parameters(draw)
+    large["ffn_weight1"] = 100 * large["ffn_weight1"]  # preactivations of some hundreds
+    return [ordinary, *(call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, **given) for given in (params, large))]
 
 
 @case
@@ -30,16 +33,24 @@ def post_norm_block(draw):
     """computes the post-norm block, on a stream with large entries too"""
     ordinary = call(POST_BLOCK, mild_stream(draw), HEADS, *parameters(draw).values())
     peaks = 60 * torch.eye(4, dtype=torch.float64).repeat(1, HEADS)  # (4, D_MODEL): scores of 1800, each token's own
-    return [ordinary, call(POST_BLOCK, draw.normal(2, 4, D_MODEL) + peaks, HEADS, **parameters(draw))]
+    opposite = peaks.clone()
+    opposite[1] = -opposite[0]  # tokens 0 and 1 see only each other, with a score of -1800
+    only_each_other = torch.tensor([[0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 1]]).bool()
+    return [
+        ordinary,
+        call(POST_BLOCK, draw.normal(2, 4, D_MODEL) + peaks, HEADS, **parameters(draw)),
+        call(POST_BLOCK, draw.normal(2, 4, D_MODEL) + opposite, HEADS, **parameters(draw), mask=only_each_other),
+    ]
 
 
 @case
 def masks(draw):
     """lets a query see exactly the keys that its mask allows"""
-    shapes = [(5, 5), (1, 5), (2, 1, 1, 5), (2, 3, 5, 5)]
+    shapes = [(5, 5), (1, 5), (2, 1, 1, 5), (2, 3, 5, 5), (2, 1, 5, 5), (1, 3, 5, 5), (2, 3, 1, 5)]
+    drawn = [draw.mask(*shape) for shape in shapes]
     calls = []
-    for shape in shapes:
-        options = {**parameters(draw), "mask": draw.mask(*shape)}
+    for mask in (*drawn, torch.ones(5, 5, dtype=torch.bool)):
+        options = {**parameters(draw), "mask": mask}
         calls.append(call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, **options))
         calls.append(call(POST_BLOCK, mild_stream(draw), HEADS, **options))
     return calls
@@ -52,6 +63,9 @@ def fully_masked_rows(draw):
         draw.mask(5, 5, hidden_rows=2),
         draw.mask(2, 3, 5, 5, hidden_rows=11),
         draw.mask(2, 1, 5, 1, hidden_rows=4),
+        draw.mask(5, 1, hidden_rows=2),
+        draw.mask(2, 1, 1, 1, hidden_rows=1),
+        torch.zeros(1, 1, dtype=torch.bool),
     ]
     calls = []
     for mask in hidden:
@@ -65,7 +79,8 @@ def custom_eps(draw):
     """uses the given eps in both norms"""
     return [
         call(PRE_BLOCK, draw.stream(2, 5, D_MODEL), HEADS, *parameters(draw).values(), None, 0.37),
-        call(POST_BLOCK, mild_stream(draw), HEADS, **parameters(draw), eps=0.37),
+        call(POST_BLOCK, mild_stream(draw), HEADS, **parameters(draw), eps=2.5),
+        *(call(block, 1e-3 * draw.stream(2, 5, D_MODEL), HEADS, **parameters(draw), eps=1e-9) for block in BLOCKS),
     ]
 
 
@@ -95,6 +110,19 @@ def coinciding_sizes(draw):
         calls.append(call(block, x, 3, **parameters(draw, 9, 9), mask=draw.mask(3, 1, 1, 3)))
         calls.append(call(block, mild_stream(draw, 1, 1, 8), 1, **parameters(draw, 8, 6)))
         calls.append(call(block, mild_stream(draw, 2, 3, 7), 7, **parameters(draw, 7, 5)))
+        calls.append(
+            call(block, mild_stream(draw, 1, 11, D_MODEL), HEADS, **parameters(draw), mask=draw.mask(1, 3, 11, 11))
+        )
+        calls.append(call(block, mild_stream(draw), 1, **parameters(draw), mask=draw.mask(2, 1, 5, 5)))
+        calls.append(
+            call(
+                block,
+                mild_stream(draw, 3, 1, D_MODEL),
+                HEADS,
+                **parameters(draw),
+                mask=draw.mask(3, 1, 1, 1, hidden_rows=1),
+            )
+        )
     return calls
 
 
@@ -105,23 +133,28 @@ def strided_inputs(draw):
     for block in (PRE_BLOCK, POST_BLOCK):
         params = parameters(draw)
         params.update(gamma2=params["gamma1"], beta2=params["beta1"])
-        params["ffn_weight1"] = draw.transposed(params["ffn_weight1"])
+        for name in ("weight_o", "ffn_weight1", "ffn_weight2"):
+            params[name] = draw.transposed(params[name])
         calls.append(call(block, draw.transposed(mild_stream(draw)), HEADS, **params))
         calls.append(call(block, draw.noncontiguous(mild_stream(draw)), HEADS, **params))
         calls.append(call(block, draw.expanded(mild_stream(draw, 5, D_MODEL), 2), HEADS, **params))
+        calls.append(call(block, mild_stream(draw), HEADS, **params, mask=draw.transposed(draw.mask(5, 5))))
+        calls.append(call(block, mild_stream(draw), HEADS, **params, mask=draw.mask(2, 1, 5, 5).expand(2, HEADS, 5, 5)))
+    for stack in (PRE_STACK, POST_STACK):
+        calls.append(call(stack, draw.transposed(mild_stream(draw)), HEADS, params, 2))
     return calls
 
 
 @case
 def pre_norm_stack(draw):
-    """stacks pre-norm blocks, 1 to 3 deep"""
-    return [call(PRE_STACK, draw.stream(2, 5, D_MODEL), HEADS, parameters(draw), depth) for depth in (1, 2, 3)]
+    """stacks pre-norm blocks, 1 to 9 deep"""
+    return [call(PRE_STACK, draw.stream(2, 5, D_MODEL), HEADS, parameters(draw), depth) for depth in (1, 2, 3, 9)]
 
 
 @case
 def post_norm_stack(draw):
-    """stacks post-norm blocks, 1 to 3 deep"""
-    return [call(POST_STACK, mild_stream(draw), HEADS, parameters(draw), depth) for depth in (1, 2, 3)]
+    """stacks post-norm blocks, 1 to 9 deep"""
+    return [call(POST_STACK, mild_stream(draw), HEADS, parameters(draw), depth) for depth in (1, 2, 3, 9)]
 
 
 @case
@@ -131,7 +164,7 @@ def mask_and_eps_in_a_stack(draw):
     for stack, x in ((PRE_STACK, draw.stream(2, 5, D_MODEL)), (POST_STACK, mild_stream(draw))):
         calls.append(call(stack, x, HEADS, {**parameters(draw), "mask": draw.mask(2, 1, 1, 5), "eps": 0.37}, 2))
         calls.append(call(stack, x, HEADS, {**parameters(draw), "mask": draw.mask(5, 5, hidden_rows=1)}, 3))
-        calls.append(call(stack, x, HEADS, {"mask": None, "eps": 0.37, **parameters(draw)}, num_blocks=2))
+        calls.append(call(stack, x, HEADS, {"mask": None, "eps": 0.37, **parameters(draw)}, num_blocks=4))
     return calls
 
 
@@ -146,7 +179,9 @@ def negative_depth(draw):
     """refuses a negative number of blocks with a ValueError"""
     x = draw.stream(2, 5, D_MODEL)
     return [
-        call(stack, x, HEADS, parameters(draw), -2).raises(ValueError, naming=-2) for stack in (PRE_STACK, POST_STACK)
+        call(stack, x, HEADS, parameters(draw), depth).raises(ValueError, naming=depth)
+        for stack in (PRE_STACK, POST_STACK)
+        for depth in (-1, -2)
     ]
 
 
@@ -154,9 +189,12 @@ def negative_depth(draw):
 def indivisible_width(draw):
     """refuses a width that the heads do not divide with a ValueError"""
     x = draw.stream(2, 4, D_MODEL)
-    blocks = [call(block, x, 5, **parameters(draw)) for block in (PRE_BLOCK, POST_BLOCK)]
-    stacks = [call(stack, x, 5, parameters(draw), 2) for stack in (PRE_STACK, POST_STACK)]
-    return [one.raises(ValueError, naming=5) for one in (*blocks, *stacks)]
+    calls = []
+    for heads in (5, 8, 24):
+        blocks = [call(block, x, heads, **parameters(draw)) for block in (PRE_BLOCK, POST_BLOCK)]
+        stacks = [call(stack, x, heads, parameters(draw), 2) for stack in (PRE_STACK, POST_STACK)]
+        calls += [one.raises(ValueError, naming=heads) for one in (*blocks, *stacks)]
+    return calls
 
 
 @case
@@ -170,6 +208,14 @@ def narrow_dtypes(draw):
             calls.append(call(block, x, HEADS, **params, mask=draw.mask(5, 5)).in_dtype(dtype))
         for stack in (PRE_STACK, POST_STACK):
             calls.append(call(stack, x, HEADS, params, 2).in_dtype(dtype))
+            calls.append(call(stack, x, HEADS, {**params, "mask": draw.mask(5, 5), "eps": 0.37}, 2).in_dtype(dtype))
+    far = 1e3 + draw.normal(2, 5, D_MODEL)  # the mean is a thousand times the spread
+    calls.append(
+        call(POST_BLOCK, far, HEADS, **parameters(draw), mask=torch.zeros(1, 1).bool()).in_dtype(torch.float32)
+    )
+    loud = parameters(draw)
+    loud.update(weight_o=1e3 * loud["weight_o"], ffn_weight2=1e3 * loud["ffn_weight2"])
+    calls.append(call(PRE_BLOCK, far, HEADS, **loud, mask=draw.mask(5, 5)).in_dtype(torch.float32))
     return calls
 
 
