@@ -60,7 +60,7 @@ def diagnose(
     Where no mutant explains everything, each entry point is explained by its own calls, if all that fail can be: a
     mutant may change both of two like functions, and a student only one.
     """
-    search = _Search(problem, mutants, observed, outcomes, time.monotonic() + _SECONDS)
+    search = _Search(problem, mutants, observed, outcomes, time.process_time() + _SECONDS)
     cases = search.cases()
     exact = _equal(search, cases)
     if exact:
@@ -74,7 +74,7 @@ def diagnose(
         found = {part: (shared or own)[0] for part, own in explained.items()}
         return "exactly", [Likeness(mutant, part) for part, mutant in found.items()]
     alike = [mutant for mutant in mutants if _likeness(search, mutant, cases)]
-    if time.monotonic() < search.deadline and 0 < len(alike) <= _MOST:
+    if time.process_time() < search.deadline and 0 < len(alike) <= _MOST:
         return "same cases", [Likeness(mutant) for mutant in alike]
     return None
 
@@ -131,10 +131,10 @@ def _explains(search: _Search, mutant: Mutant, calls: Sequence[DrawnCall]) -> bo
     """Whether a mutant gives on these calls what the submission gave."""
     first, namespace = calls[0], _load(mutant)
     glance = search.problem.glance(namespace, first)
-    if time.monotonic() > search.deadline or not _same_values(search.observed[first.number], glance, first.program):
+    if time.process_time() > search.deadline or not _same_values(search.observed[first.number], glance, first.program):
         return False
     return all(
-        time.monotonic() < search.deadline
+        time.process_time() < search.deadline
         and agree(
             search.observed[call.number],
             search.problem.observe(namespace, call),
@@ -152,7 +152,7 @@ def _equal(search: _Search, cases: Sequence[DrawnCase]) -> list[Mutant]:
     return [
         mutant
         for mutant in search.mutants
-        if time.monotonic() < search.deadline
+        if time.process_time() < search.deadline
         and (call.program.random or _same_values(seen, search.problem.glance(_load(mutant), call), call.program))
         and _likeness(search, mutant, cases, equal=True) == "exactly"
     ]
@@ -171,7 +171,7 @@ def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, eq
     """How a mutant fares on these cases beside the submission; ``equal``: give up where it is no longer equal."""
     namespace, exactly = _load(mutant), True
     for case in cases:
-        if time.monotonic() > search.deadline:
+        if time.process_time() > search.deadline:
             return None
         given = [search.problem.observe(namespace, call) for call in case.calls]
         outcome, own = search.problem.judge_case(case, given), search.outcomes[case.name]

@@ -277,6 +277,8 @@ def _verdict(
             return case.status, None
     if over_memory:
         return "memory limit", f"the process grew to {ran.peak_mib:.0f} MiB"
+    if ran.settings_after:  # by a call whose manners no case is about, or that raised
+        return "wrong answer", f"a call leaves PyTorch's {', '.join(ran.settings_after)} changed"
     if ran.settings:
         return "wrong answer", f"importing the file leaves PyTorch's {', '.join(ran.settings)} changed"
     if any(case.status == "not reached" for case in cases) or ran.lost:

@@ -57,6 +57,7 @@ class Ran:
     seconds: dict[int, float] = field(default_factory=dict)
     printed: dict[int, bytes] = field(default_factory=dict)
     closed: tuple[tuple[str, int | None], ...] = ()
+    settings_after: tuple[str, ...] = ()  # changed by some call, and seen when all were done
     peak_mib: float | None = None
 
 
@@ -175,7 +176,7 @@ class Runner:
             self.ran.lost[number] = lost
             self._reasons[lost.status] += 1
             return rest
-        self._take_closed(worker.next_event(time.monotonic() + _EXIT_SECONDS))
+        self._take_last(worker.next_event(time.monotonic() + _EXIT_SECONDS))
         return []
 
     def _overrun(self, deadline: float) -> Lost:
@@ -205,7 +206,9 @@ class Runner:
             "runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}"
         )
 
-    def _take_closed(self, event: Event | None) -> None:
+    def _take_last(self, event: Event | None) -> None:
+        settings = event.header.get("settings") if event and event.kind == "frame" else None
+        self.ran.settings_after = tuple(name[:40] for name in settings or ())[:10] if _texts(settings) else ()
         seen = event.header.get("closed") if event and event.kind == "frame" else None
         if isinstance(seen, list):
             pairs = [pair for pair in seen if isinstance(pair, list) and len(pair) == 2]

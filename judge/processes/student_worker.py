@@ -3,7 +3,7 @@
     in   {"type": "setup", "source", "names", "closed", "lock", "memory_mib", "cpu_seconds", "seed"}, body: the pool
          {"type": "call", "call": 3}, body: the call         ...         {"type": "end"}
     out  {"type": "locked", "level", "layers", "leaks"}   {"type": "loaded", "error", "missing", "settings", "seeded"}
-         {"type": "observation", "call": 3}, body: the observation       ...      {"type": "done", "closed"}
+         {"type": "observation", "call": 3}, body: the observation       ...      {"type": "done", "closed", "settings"}
 
 Before each call a marker goes to the log, so that what the submission prints can be told apart by call.
 """
@@ -59,6 +59,7 @@ def main(commands: int, results: int) -> None:
         "device": device.run_on_fake_device,
         "closed": under_guard,
     }
+    settings = hygiene.settings()  # as the import left them
     while True:
         header, call = frames.read(read)
         if header["type"] == "end":
@@ -67,7 +68,8 @@ def main(commands: int, results: int) -> None:
         observation = runner.observe(namespace, call, pool, extras)
         flush()
         _send(results, {"type": "observation", "call": header["call"]}, _encoded(observation))
-    _send(results, {"type": "done", "closed": list(watch.seen.items())[:50]})
+    changed = hygiene.changed_settings(settings)
+    _send(results, {"type": "done", "closed": list(watch.seen.items())[:50], "settings": changed})
 
 
 def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:

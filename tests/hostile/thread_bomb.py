@@ -1,5 +1,5 @@
 # tries: start threads without end
-# expect: runtime error, memory limit
+# expect: runtime error, memory limit, time limit
 import threading, time
 
 

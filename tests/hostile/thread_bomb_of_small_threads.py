@@ -1,5 +1,5 @@
 # tries: start as many threads as the machine has numbers for, each with a tiny stack (root is bound by memory alone)
-# expect: wrong answer
+# expect: wrong answer, time limit, memory limit, runtime error
 import os, threading
 
 threading.stack_size(32768)
