@@ -66,7 +66,7 @@ class Hostile:
     @property
     def limits(self) -> Limits:
         """Small where a limit is reached anyway; else so large that a busy machine changes no verdict."""
-        return _limits(0.5 if "time limit" in self.expect else 60, 96 if "memory limit" in self.expect else 512)
+        return _limits(0.3 if "time limit" in self.expect else 60, 96 if "memory limit" in self.expect else 512)
 
 
 def hostile_files() -> list[Hostile]:
@@ -170,19 +170,21 @@ class Trials:
         except SubmissionError as exc:
             return str(exc)
 
-    def complaints(self, hostile: Hostile, *, follow: bool = True) -> list[str]:
+    def complaints(self, hostile: Hostile, *, brief: bool = False) -> list[str]:
         """Everything that is wrong with how it was judged, with what it left, and with how the next one fares.
 
-        ``follow``: without it the next one is not judged, and of many turns only two are taken.
+        ``brief``: without the next one, without what is the same on every level (how reports are written), one turn.
         """
         found = []
-        for turn in range(hostile.turns if follow else min(hostile.turns, 2)):
+        for turn in range(1 if brief else hostile.turns):
             report = self.judge(hostile.text, hostile.limits, turn)
             said = f"turn {turn}: " if hostile.turns > 1 else ""
             found += [said + complaint for complaint in _of(report, hostile)]
+            if not brief and isinstance(report, Report):
+                found += [said + complaint for complaint in _of_writing(report)]
         found += self._ground.complaints()
         found += [f"process {pid} is left" for pid in self._left()]
-        return found + (self.next_complaints() if follow else [])
+        return found if brief else found + self.next_complaints()
 
     def next_complaints(self) -> list[str]:
         """What is wrong with how a right submission is judged now."""
@@ -208,6 +210,10 @@ def _of(report: Report | str, hostile: Hostile) -> Iterator[str]:
         yield f"the verdict is {report.verdict}: {_said(report)}"
     printed = [line for texts in (report.printed, *(case.printed for case in report.cases)) for line in texts]
     yield from dict.fromkeys(line[:200] for line in printed if line.startswith("LEAK"))
+
+
+def _of_writing(report: Report) -> Iterator[str]:
+    """What a terminal or another program would stumble over."""
     for name, most in _MOST_CHARACTERS.items():
         file = io.StringIO()
         Console(file=file, width=100, color_system=None, highlight=False, markup=False).print(writer(name)(report))
@@ -263,7 +269,7 @@ def main() -> None:
         for hostile in hostile_files():
             chosen = hostile.name in asked.names or not asked.names
             if chosen and (hostile.needs is None or engine.level == hostile.needs):
-                result[hostile.name] = trials.complaints(hostile, follow=False)
+                result[hostile.name] = trials.complaints(hostile, brief=True)
         result["the next one"] = trials.next_complaints()
         result["isolation"] = engine.isolation
         ground.close()
