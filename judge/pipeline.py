@@ -8,6 +8,7 @@ submit         both, for one file
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import hashlib
 import platform
@@ -67,9 +68,9 @@ def submit(
     try:
         submission = read_submission(path, problem)
         station("starting torch")
-        opened = OpenProblem(problem, engine, seed=seed, cases=cases)
-        station("running your code")
-        return opened.judge(submission, practice=practice)
+        with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
+            station("running your code")
+            return opened.judge(submission, practice=practice)
     except SubmissionError as exc:
         found = {
             "message": str(exc),
@@ -97,8 +98,8 @@ def case_names(problem: Problem) -> list[str]:
 def case_script(problem: Problem, engine: Engine, case: str, seed: int) -> str:
     """A plain script with the inputs and calls of one case, as drawn with ``seed``."""
     _check_cases(problem, [case])
-    opened = OpenProblem(problem, engine, seed=seed, cases=[case])
-    return str(opened.ask({"type": "script", "case": case, "seed": seed})["text"])
+    with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=[case])) as opened:
+        return str(opened.ask({"type": "script", "case": case, "seed": seed})["text"])
 
 
 class OpenProblem:
@@ -198,6 +199,7 @@ class OpenProblem:
     def close(self) -> None:
         """End the oracle worker."""
         self._oracle.kill()
+        self._oracle.finish()
 
     def _answer(self, answers: dict[str, Any]) -> Ran:
         """Let the values of plain answers be the observations: no worker is needed."""
