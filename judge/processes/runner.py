@@ -205,7 +205,7 @@ def observe(
     if "altered" in program.extras:
         attempt(Run(wire.decode_call(call), namespace, scale=_ALTERED).execute)
     overwritten = _overwritten(first)  # before the third run writes the same values again
-    observation |= _again(wire.decode_call(call), namespace, first)
+    observation |= _again(call, namespace, first)
     observation["settings"] = first.settings
     observation["overwritten"] = sorted({*overwritten, *_overwritten(first)})
     for name in extras.keys() & program.extras:
@@ -299,10 +299,12 @@ def _parameters(run: Run) -> dict[str, torch.Tensor]:
     return found
 
 
-def _again(program: Program, namespace: Namespace, first: Run) -> dict[str, Any]:
-    third = Run(program, namespace)
-    trains = any(step.kind == "sgd_step" for step in program.steps)
-    with torch.set_grad_enabled(trains):  # as in evaluation; what differs there is no repetition
+def _again(call: bytes, namespace: Namespace, first: Run) -> dict[str, Any]:
+    third = Run(wire.decode_call(call), namespace)
+    with torch.no_grad():  # as in evaluation; what differs there is no repetition
+        failure = attempt(third.execute)
+    if failure:  # code that differentiates by itself needs its gradients
+        third = Run(wire.decode_call(call), namespace)
         failure = attempt(third.execute)
     if failure:
         return {"repeat_error": failure}
