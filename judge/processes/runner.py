@@ -303,7 +303,7 @@ def _again(call: bytes, namespace: Namespace, first: Run) -> dict[str, Any]:
     third = Run(wire.decode_call(call), namespace)
     with torch.no_grad():  # as in evaluation; what differs there is no repetition
         failure = attempt(third.execute)
-    if failure:  # code that differentiates by itself needs its gradients
+    if failure and "grad" in failure["message"]:  # code that differentiates by itself needs its gradients
         third = Run(wire.decode_call(call), namespace)
         failure = attempt(third.execute)
     if failure:
