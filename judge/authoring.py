@@ -54,8 +54,8 @@ def relation(function: Callable[[Draw], tuple[Call | Sequence[Call], Check]]) ->
     return Case(function.__name__, _sentence(function), function, is_relation=True)
 
 
-def stream(function: Callable[[Draw], dict[str, Sequence[Call]]]) -> Case:
-    """Make the residual stream's measurement: by label, the calls whose "output" is the stream at depth 0, 1, ..."""
+def stream(function: Callable[[Draw], dict[str, Call]]) -> Case:
+    """Make the residual stream's measurement: by label, a call that observes the stream at depth 0, 1, ... in turn."""
     return Case(function.__name__, _sentence(function), function, is_relation=False, is_stream=True)
 
 

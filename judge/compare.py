@@ -65,7 +65,7 @@ def compare(observed: Observation, expected: Observation, program: Program, labe
         else:
             result.differences.append(Difference("structure", name, "is missing"))
     _compare_gradients(observed, expected, label, result)
-    result.differences += _manners(observed, label)
+    result.differences += manners(observed, label)
     if not result.differences and result.worst > LOWER_PRECISION and program.dtype == "float64":
         result.remarks.append(f"computes in lower precision than its inputs (relative error {result.worst:.1g})")
     return result
@@ -85,7 +85,7 @@ def same_form(observed: Observation, expected: Observation, program: Program, la
                         result.differences.append(_structure(subject, one, other))
                     continue
                 result.differences += _form(one, other, subject)
-    result.differences += _manners(observed, label)
+    result.differences += manners(observed, label)
     return result
 
 
@@ -272,7 +272,8 @@ def _gradient(
     return Difference("gradient", subject, f"is off (relative error {error:.2g})", error), error
 
 
-def _manners(observed: Observation, label: Label) -> Iterator[Difference]:
+def manners(observed: Observation, label: Label = str) -> Iterator[Difference]:
+    """What a call did besides giving its result: to its inputs, to settings, to earlier results, or when repeated."""
     for path, what in observed.changed:
         yield Difference("inputs unchanged", label(path), f"is changed by the call ({what})")
     for name in observed.settings:
@@ -283,10 +284,11 @@ def _manners(observed: Observation, label: Label) -> Iterator[Difference]:
         error = observed.repeat_error
         yield Difference("repeatable", "a second call", f"raises {error}", line=error.line)
     for name, value in observed.repeat.items():
-        again = Comparison([], [])
-        _compare_values(value, observed.values.get(name), name, "float64", again)
-        if again.differences or again.worst > LOWER_PRECISION:
+        if _unlike(value, observed.values.get(name), name) > LOWER_PRECISION:
             yield Difference("repeatable", name, "differs when the same call is made again")
+    for name, value in observed.tracked.items():
+        if _unlike(value, observed.values.get(name), name) > TOLERANCE:
+            yield Difference("repeatable", name, "differs when the same call is made again, on inputs that require grad")
     for name in observed.overwritten:
         yield Difference("repeatable", name, "is overwritten by a later call")
     if observed.mixed:
@@ -294,6 +296,13 @@ def _manners(observed: Observation, label: Label) -> Iterator[Difference]:
         yield Difference("device", "the call", message, line=observed.mixed.line)
     for name in observed.elsewhere:
         yield Difference("device", name, "is not on the device of the inputs")
+
+
+def _unlike(one: Any, other: Any, name: str) -> float:
+    """How far two results of the same call are apart."""
+    again = Comparison([], [])
+    _compare_values(one, other, name, "float64", again)
+    return float("inf") if again.differences else again.worst
 
 
 def _where(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor) -> str:

@@ -83,7 +83,7 @@ class DrawnProblem:
         self.pool = torch.randn(POOL_SIZE, generator=case_generator(seed, name, ""), dtype=torch.float64)
         self.calls: list[DrawnCall] = []
         self.cases: list[DrawnCase] = []
-        self.streams: dict[str, tuple[DrawnCall, ...]] = {}
+        self.streams: dict[str, DrawnCall] = {}
         self.expected: dict[int, Observation] = {}
         for case in _cases(folder, name):
             if not only or case.name in only:
@@ -139,10 +139,11 @@ class DrawnProblem:
         with self._blame(case.name):
             drawn = case.draw(draw)
             if case.is_stream:
-                for label, calls in drawn.items():
-                    if len(calls) < 3:
-                        raise ValueError(f"stream {label!r} has {len(calls)} depths; give at least three")
-                    self.streams[label] = tuple(self._add(case, call) for call in calls)
+                for label, call in drawn.items():
+                    depths = sum(step.observe is not None for step in call.program.steps)
+                    if depths < 3:
+                        raise ValueError(f"stream {label!r} has {depths} depths; observe at least three")
+                    self.streams[label] = self._add(case, call.values_only())
                 return
             calls, check = drawn if case.is_relation else (drawn, None)
             calls = [calls] if isinstance(calls, Call) else calls
@@ -154,7 +155,7 @@ class DrawnProblem:
     def _add(self, case: Case, call: Call) -> DrawnCall:
         program = in_dtype(call.program)
         if self._is_first_of_its_kind(program):
-            program = replace(program, extras=("altered", "device", "closed"))
+            program = replace(program, extras=("again", "device"))
         data = wire.encode_call(program)
         label = self.labels.of(program)
         drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program))

@@ -37,6 +37,7 @@ class Observation:
     detached: tuple[str, ...] = ()
     repeat_error: Failure | None = None
     repeat: dict[str, Any] = field(default_factory=dict)
+    tracked: dict[str, Any] = field(default_factory=dict)
     overwritten: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ def from_parts(raw: dict[str, Any]) -> Observation:
         detached=_names(raw.get("detached", [])),
         repeat_error=_failure(raw.get("repeat_error")),
         repeat=_values(raw.get("repeat", {})),
+        tracked=_values(raw.get("tracked", {})),
         overwritten=_names(raw.get("overwritten", [])),
         changed=_pairs([*_list(raw.get("changed", [])), *_list(raw.get("grad_changed", []))]),
         settings=_names(raw.get("settings", [])),

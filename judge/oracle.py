@@ -88,12 +88,8 @@ class Oracle:
 
     def _streams(self) -> list[dict[str, Any]]:
         return [
-            curve(
-                label,
-                [self.observed.get(call.number) for call in calls],
-                [self.problem.expected[call.number] for call in calls],
-            )
-            for label, calls in self.problem.streams.items()
+            curve(label, self.observed.get(call.number), self.problem.expected[call.number])
+            for label, call in self.problem.streams.items()
         ]
 
     def _equal_pairs(self) -> list[list[str]]:

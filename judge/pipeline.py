@@ -123,7 +123,7 @@ class OpenProblem:
         self.cases: list[dict[str, Any]] = plan["cases"]
         self._order: list[int] = plan["order"]
         self._constants = {int(number): names for number, names in plan["constants"].items()}
-        self._stream_calls = {number for numbers in plan["streams"].values() for number in numbers}
+        self._stream_calls = set(plan["streams"])
         _, self._pool = self._next("pool")
         self._calls = dict(self._take_call() for _ in self._order)
 

@@ -14,10 +14,13 @@ _GROWS = 0.15  # a fitted exponent below this counts as staying level
 _CLOSE = 0.1
 
 
-def curve(label: str, observed: Sequence[Observation | None], expected: Sequence[Observation]) -> dict[str, Any]:
-    """One curve as the report holds it: depths, root mean squares of both streams, and a sentence."""
-    norms = [None if one is None else _rms(one.values.get("output")) for one in observed]
-    reference = [_rms(one.values["output"]) or 0.0 for one in expected]
+def curve(label: str, observed: Observation | None, expected: Observation) -> dict[str, Any]:
+    """One curve as the report holds it: depths, root mean squares of both streams, and a sentence.
+
+    The values of both are the stream at depth 0, 1, ..., in the order of the reference's.
+    """
+    norms = [None if observed is None else _rms(observed.values.get(name)) for name in expected.values]
+    reference = [_rms(value) or 0.0 for value in expected.values.values()]
     return {
         "label": label,
         "depths": list(range(len(reference))),

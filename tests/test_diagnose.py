@@ -210,10 +210,11 @@ X = torch.ones(2, 3, dtype=torch.float64)
         ({"settings": ("grad mode",)}, {}, False),
         ({"generator": True}, {}, False),
         ({"repeat": {"output": X}}, {}, False),
+        ({"tracked": {"output": X}}, {}, False),
         ({"overwritten": ("output",)}, {}, False),
         ({"mixed": ODD}, {}, False),
         ({"elsewhere": ("output",)}, {}, False),
-        ({"repeat_error": ODD}, {}, True),
+        ({"repeat_error": ODD}, {}, False),
     ],
     ids=lambda value: None,
 )

@@ -47,7 +47,7 @@ class Linear(nn.Module):
 # The runs
 
 
-def test_a_call_runs_three_times_on_fresh_inputs():
+def test_a_call_runs_twice_on_fresh_inputs_and_again_where_it_asks_for_it():
     seen = []
 
     def f(x):
@@ -58,14 +58,18 @@ def test_a_call_runs_three_times_on_fresh_inputs():
 
     x = normal(3)
     observe(call("f", x), f=f)
-    assert seen == [(False, x.tolist()), (True, x.tolist()), (False, x.tolist())]
+    assert seen == [(False, x.tolist()), (True, x.tolist())]
+    seen.clear()
+    observe(call("f", x), "again", f=f)
+    assert seen == [(False, x.tolist()), (True, x.tolist()), (False, (x / 2).tolist()), (False, x.tolist())]
 
 
 def test_values_are_those_of_the_first_run():
     counter = iter(range(9))
-    seen = observe(call("f", normal(2)), f=lambda x: x.sum() * 0 + next(counter))
+    seen = observe(call("f", normal(2)), "again", f=lambda x: x.sum() * 0 + next(counter))
     assert seen.values["output"] == 0
-    assert seen.repeat["output"] == 2
+    assert seen.tracked["output"] == 1
+    assert seen.repeat["output"] == 3
 
 
 @pytest.mark.parametrize("one", [call("f", normal(2)).values_only(), call("f", normal(2)).random()])
@@ -109,9 +113,9 @@ def test_an_error_names_the_submissions_own_lines():
     assert error.traceback == ("line 2, in f: return g(x)", "line 5, in g: return x['y']")
 
 
-def test_errors_of_the_second_and_third_run_are_told_apart():
+def test_errors_of_the_second_and_last_run_are_told_apart():
     def broken(run):
-        runs = iter(range(1, 4))
+        runs = iter(range(1, 5))
 
         def f(x):
             if next(runs) == run:
@@ -120,9 +124,9 @@ def test_errors_of_the_second_and_third_run_are_told_apart():
 
         return f
 
-    second, third = (observe(call("f", normal(2)), f=broken(run)) for run in (2, 3))
+    second, last = (observe(call("f", normal(2)), "again", f=broken(run)) for run in (2, 4))
     assert (second.error, second.gradient_error.message, second.repeat_error) == (None, "run 2", None)
-    assert (third.error, third.gradient_error, third.repeat_error.message) == (None, None, "run 3")
+    assert (last.error, last.gradient_error, last.repeat_error.message) == (None, None, "run 4")
 
 
 def test_a_result_that_is_too_large_is_about_output():
@@ -137,8 +141,10 @@ def test_a_second_call_that_differs_is_seen_and_an_equal_one_is_not():
         state.append(1)
         return x * len(state)
 
-    assert "output" in observe(call("f", normal(2)), f=counting).repeat
-    assert observe(call("f", normal(2)), f=lambda x: x * 2).repeat == {}
+    assert "output" in observe(call("f", normal(2)), "again", f=counting).repeat
+    assert "output" in observe(call("f", normal(2)), f=counting).tracked
+    again = observe(call("f", normal(2)), "again", f=lambda x: x * 2)
+    assert again.repeat == again.tracked == {}
 
 
 def test_a_result_that_a_later_call_writes_into_is_seen():
@@ -162,7 +168,7 @@ def test_a_buffer_that_holds_the_same_values_again_needs_the_altered_run(shape):
 
     one = call("f", normal(*shape).expand(2, 3))
     assert observe(one, f=into_a_buffer).overwritten == ()
-    assert observe(one, "altered", f=into_a_buffer).overwritten == ("output",)
+    assert observe(one, "again", f=into_a_buffer).overwritten == ("output",)
 
 
 def test_the_altered_run_halves_every_floating_input_once():
@@ -173,7 +179,7 @@ def test_the_altered_run_halves_every_floating_input_once():
         seen.append((a.clone(), b.clone(), parts["wide"].clone(), n.clone()))
         return a.sum()
 
-    observe(call("f", x, x, {"wide": wide.expand(5, 4)}, n=torch.arange(3)), "altered", f=f)
+    observe(call("f", x, x, {"wide": wide.expand(5, 4)}, n=torch.arange(3)), "again", f=f)
     first, second, altered, third = seen
     for one, other in ((first, 1.0), (second, 1.0), (altered, 0.5), (third, 1.0)):
         assert [part.tolist() for part in one[:3]] == [(other * part).tolist() for part in (x, x, wide.expand(5, 4))]
@@ -184,7 +190,7 @@ def test_further_runs_are_made_only_where_the_call_asks_for_them():
     program = replace(call("f", normal(2)).program, extras=("device",))
     extras = {
         "device": lambda program, names: {"mixed": None, "elsewhere": [program.entry]},
-        "closed": lambda *_: 1 / 0,
+        "another": lambda *_: 1 / 0,
     }
     raw = runner.observe({"f": lambda x: x}, wire.encode_call(program), POOL, extras)
     assert raw["device"] == {"mixed": None, "elsewhere": ["f"]}

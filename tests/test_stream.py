@@ -7,13 +7,15 @@ import math
 import pytest
 import torch
 
-from judge.observation import Failure, Observation
+from judge.observation import Observation
 from judge.stream import curve, growth
 
 
 def streams(norms):
-    """One observation per depth, of a stream with this root mean square."""
-    return [Observation(values={"output": torch.full((2, 3), norm, dtype=torch.float64)}) for norm in norms]
+    """An observation of a stream with these root mean squares."""
+    return Observation(
+        values={str(depth): torch.full((2, 3), norm, dtype=torch.float64) for depth, norm in enumerate(norms)}
+    )
 
 
 def pre_norm(depths=9, exponent=0.5):
@@ -26,7 +28,7 @@ def sentence(norms, reference):
 
 def test_the_norm_is_the_root_mean_square_over_all_elements():
     x = torch.tensor([[3.0, -4.0], [0.0, 0.0]], dtype=torch.float64)
-    found = curve("pre-norm", streams(pre_norm(3)), [Observation(values={"output": x})] + streams(pre_norm(3))[1:])
+    found = curve("pre-norm", streams(pre_norm(3)), Observation(values=streams(pre_norm(3)).values | {"0": x}))
     assert found["label"] == "pre-norm"
     assert found["depths"] == [0, 1, 2]
     assert found["norms"] == pytest.approx([1.0, 1.0, math.sqrt(2)])
@@ -69,25 +71,30 @@ def test_a_stream_that_jumps_about_is_not_said_to_stay():
     "missing",
     [
         None,
-        Observation(),
-        Observation(error=Failure("raised", "KeyError", (), "no", 1, ())),
-        Observation(values={"output": None}),
-        Observation(values={"output": [torch.ones(2)]}),
-        Observation(values={"output": torch.ones(2, dtype=torch.int64)}),
-        Observation(values={"output": torch.empty(0)}),
-        Observation(values={"output": torch.tensor([1.0, math.nan])}),
-        Observation(values={"output": torch.tensor([1.0, math.inf])}),
-        Observation(values={"output": torch.tensor([1e200], dtype=torch.float64)}),
+        [torch.ones(2)],
+        torch.ones(2, dtype=torch.int64),
+        torch.empty(0),
+        torch.tensor([1.0, math.nan]),
+        torch.tensor([1.0, math.inf]),
+        torch.tensor([1e200], dtype=torch.float64),
     ],
     ids=lambda value: None,
 )
 def test_a_depth_that_is_missing_or_not_finite_is_a_gap(missing):
     observed = streams(pre_norm())
-    observed[3] = missing
+    observed.values["3"] = missing
     found = curve("stream", observed, streams(pre_norm()))
     assert found["norms"][3] is None
     assert found["norms"][2:5:2] == pytest.approx([math.sqrt(2), 2.0])
     assert found["sentence"] == "no finite stream at every depth; the reference grows like depth^0.5"
+
+
+def test_a_stream_that_breaks_off_has_gaps_from_there():
+    observed = streams(pre_norm(5))
+    found = curve("stream", observed, streams(pre_norm()))
+    assert found["norms"][4] is not None
+    assert found["norms"][5:] == [None] * 4
+    assert curve("stream", None, streams(pre_norm()))["norms"] == [None] * 9
 
 
 def test_a_stream_of_zeros_has_no_growth():
@@ -97,5 +104,5 @@ def test_a_stream_of_zeros_has_no_growth():
 
 def test_low_precision_streams_are_measured_in_float64():
     large = torch.full((2, 2), 1e3, dtype=torch.float16)
-    found = curve("stream", [Observation(values={"output": large})] * 3, streams(pre_norm(3)))
+    found = curve("stream", Observation(values=dict.fromkeys("012", large)), streams(pre_norm(3)))
     assert found["norms"] == pytest.approx([1e3] * 3)

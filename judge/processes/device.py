@@ -17,7 +17,7 @@ _COMPUTING = ("function", "apply", "method")
 
 
 def run_on_fake_device(program: Program, namespace: Namespace) -> dict[str, Any] | None:
-    """What is wrong there: {"mixed": description} or {"elsewhere": [names]}; None where nothing is, or can be, said."""
+    """What is wrong there: {"mixed": description}, {"elsewhere": [names]} or {}; None where the call did not end."""
     run = _FakeRun(program, namespace)
     try:
         with torch.no_grad():
@@ -27,10 +27,10 @@ def run_on_fake_device(program: Program, namespace: Namespace) -> dict[str, Any]
     except BaseException:  # student code; any other error says nothing about devices
         return None
     if not run.moved_inputs:
-        return None
+        return {}
     named = [pair for name, value in run.values.items() for pair in hygiene.input_tensors(value, name)]
     elsewhere = [name for name, tensor in named if type(tensor) in PLAIN]  # of other classes nothing is known
-    return {"elsewhere": elsewhere} if elsewhere else None
+    return {"elsewhere": elsewhere} if elsewhere else {}
 
 
 class _FakeRun(Run):

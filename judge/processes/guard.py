@@ -1,4 +1,4 @@
-"""Sees closed functions being called, in one extra untimed run, and closed classes being built or subclassed.
+"""Sees closed functions being called, in a further run, and closed classes being built or subclassed.
 
 Three nets: a TorchFunctionMode knows Python's names (torch.nn.functional.layer_norm, with its keyword arguments), a
 TorchDispatchMode the operators that scripted code reaches (aten::native_layer_norm), and wrappers around `__init__` and
@@ -41,8 +41,14 @@ class Guard:
 
     def run(self, program: Program, namespace: Namespace) -> None:
         """Run the call once under both modes; what it raises is no matter here."""
-        with self._function_mode(), self._dispatch_mode():
+        with self.watching():
             attempt(Run(program, namespace).execute)
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Within it, every call of a closed function is noted."""
+        with self._function_mode(), self._dispatch_mode():
+            yield
 
     def note(self, name: str) -> None:
         self.seen.setdefault(name, _line())

@@ -76,7 +76,7 @@ def _plan(problem: Any) -> dict[str, Any]:
     return {
         "type": "plan",
         "order": order,
-        "streams": {label: [call.number for call in calls] for label, calls in problem.streams.items()},
+        "streams": [call.number for call in problem.streams.values()],
         "constants": {
             call.number: {step.observe: step.name for step in call.program.steps if step.kind == "constant"}
             for call in problem.calls

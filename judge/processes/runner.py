@@ -1,17 +1,18 @@
 """Runs a call against a namespace and observes it. The same code serves the submission, the reference and mutants.
 
-A call runs three times, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs
-afterwards; (2) with it: the gradients of every floating input and parameter; (3) the first again, under no_grad:
-repeatable, and the results of the first run untouched. Where the call asks for it ("altered"), other inputs of the same
-shapes run before the third. What it gave is one dict, the observation:
+A call runs twice, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs afterwards;
+(2) with it: the gradients of every floating input and parameter, the same values, and those of the first run untouched.
+Where the call asks for it ("again"), other inputs of the same shapes follow, and then (3) the first again, under
+no_grad. What it gave is one dict, the observation:
 
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
     gradients    {"x": tensor or None, "norm1.weight": ...}      detached     results that are cut off from the graph
     scales       of the reference's gradients only: what each is measured against at least
-    repeat       the third run's values where they differ        overwritten  names of first results that changed later
+    repeat       the third run's values where they differ        tracked      the second's
+    overwritten  names of first results that changed later
     changed      [[input, "values"], ...]                        settings     names of changed settings
-    generator    whether a step used the random generator        device, closed   see device.py and guard.py
+    generator    whether a step used the random generator        device       see device.py
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ class Run:
                     self.generator = True
             if step.observe:
                 self.values[step.observe] = result
-                if not self.with_gradients:
-                    self.snapshots[step.observe] = wire.encode_result(result)
+                self.snapshots[step.observe] = wire.encode_result(result)
         self.settings = hygiene.changed_settings(before)
 
     def step(self, index: int, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -189,7 +189,8 @@ def observe(
     extras: Mapping[str, Callable[[Program, Namespace], Any]],
 ) -> dict[str, Any]:
     """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
-    program = wire.decode_call(call)
+    decode = wire.decoder(call)
+    program = decode()
     first = Run(program, namespace)
     failure = attempt(first.execute)
     observation: dict[str, Any] = {
@@ -201,25 +202,31 @@ def observe(
     }
     if failure or program.light:
         return observation
-    observation |= _gradients(wire.decode_call(call), namespace, pool)
-    if "altered" in program.extras:
-        attempt(Run(wire.decode_call(call), namespace, scale=_ALTERED).execute)
-    overwritten = _overwritten(first)  # before the third run writes the same values again
-    observation |= _again(call, namespace, first)
+    second = Run(decode(), namespace, with_gradients=True)
+    observation |= _gradients(second, pool)
+    if not observation["gradient_error"]:
+        observation["tracked"] = _differing(second, first)
+    overwritten = _overwritten(first)
+    if "again" in program.extras:
+        attempt(Run(decode(), namespace, scale=_ALTERED).execute)
+        overwritten |= _overwritten(first)  # before the third run writes the same values again
+        observation |= _again(decode, namespace, first)
+        overwritten |= _overwritten(first)
     observation["settings"] = first.settings
-    observation["overwritten"] = sorted({*overwritten, *_overwritten(first)})
+    observation["overwritten"] = sorted(overwritten)
     for name in extras.keys() & program.extras:
-        observation[name] = extras[name](wire.decode_call(call), namespace)
+        observation[name] = extras[name](decode(), namespace)
     return observation
 
 
 def expect(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, Any]:
     """What the reference gives: values, or an error, and gradients with their natural sizes."""
     program = wire.decode_call(call)
-    given = glance(namespace, call)
-    if given["error"] or program.light:
-        return given
-    return given | _gradients(program, namespace, pool, scales=True)
+    if program.light or program.raises:
+        return glance(namespace, call)
+    run = Run(program, namespace, with_gradients=True)
+    observation = _gradients(run, pool, scales=True)
+    return observation | {"error": observation["gradient_error"], "values": run.snapshots}
 
 
 def glance(namespace: Namespace, call: bytes) -> dict[str, Any]:
@@ -242,8 +249,7 @@ def _by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**{str(number): arg for number, arg in enumerate(args)}, **kwargs}
 
 
-def _gradients(program: Program, namespace: Namespace, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
-    run = Run(program, namespace, with_gradients=True)
+def _gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
     gradients: dict[str, Any] = {}
     detached: list[str] = []
     sizes: dict[str, float] = {}
@@ -299,22 +305,25 @@ def _parameters(run: Run) -> dict[str, torch.Tensor]:
     return found
 
 
-def _again(call: bytes, namespace: Namespace, first: Run) -> dict[str, Any]:
-    third = Run(wire.decode_call(call), namespace)
+def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> dict[str, Any]:
+    third = Run(decode(), namespace)
     with torch.no_grad():  # as in evaluation; what differs there is no repetition
         failure = attempt(third.execute)
     if failure and "grad" in failure["message"]:  # code that differentiates by itself needs its gradients
-        third = Run(wire.decode_call(call), namespace)
+        third = Run(decode(), namespace)
         failure = attempt(third.execute)
     if failure:
         return {"repeat_error": failure}
     first.settings = sorted({*first.settings, *third.settings})
-    differing = {name: data for name, data in third.snapshots.items() if data != first.snapshots.get(name)}
-    return {"repeat": differing}
+    return {"repeat": _differing(third, first)}
 
 
-def _overwritten(run: Run) -> list[str]:
-    return [name for name, data in run.snapshots.items() if wire.encode_result(run.values[name]) != data]
+def _differing(later: Run, first: Run) -> dict[str, bytes]:
+    return {name: data for name, data in later.snapshots.items() if data != first.snapshots.get(name)}
+
+
+def _overwritten(run: Run) -> set[str]:
+    return {name for name, data in run.snapshots.items() if wire.encode_result(run.values[name]) != data}
 
 
 def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:

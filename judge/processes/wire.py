@@ -105,7 +105,16 @@ def encode_call(program: Program) -> bytes:
 
 def decode_call(data: bytes) -> Program:
     """The program again, with fresh memory: whatever a run does to its inputs, the next decoding is untouched."""
-    header, position = _split(data)
+    return decoder(data)()
+
+
+def decoder(data: bytes) -> Callable[[], Program]:
+    """What decodes these bytes again and again, and has read their header once."""
+    header, start = _split(data)
+    return lambda: _built(header, data, start)
+
+
+def _built(header: dict[str, Any], data: bytes, position: int) -> Program:
     storages = []
     for length in header["blobs"]:
         storages.append(bytearray(data[position : position + length]))

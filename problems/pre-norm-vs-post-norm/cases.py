@@ -248,10 +248,14 @@ def stream_by_depth(draw):
     """shows the residual stream after each block of the two stacks"""
     x = draw.normal(2, 6, 16)
     params = parameters_with_plain_norms(draw, 16, 32)
-    return {
-        label: [call(stack, x, 4, params, depth).values_only() for depth in range(17)]
-        for label, stack in (("pre-norm", PRE_STACK), ("post-norm", POST_STACK))
-    }
+    streams = {}
+    for label, stack in (("pre-norm", PRE_STACK), ("post-norm", POST_STACK)):
+        deep = Call()
+        after = deep.function(stack, x, 4, params, 0).observe("depth 0")
+        for depth in range(1, 17):  # a block at a time: the stream at every depth for the price of the deepest
+            after = deep.function(stack, after, 4, params, 1).observe(f"depth {depth}")
+        streams[label] = deep
+    return streams
 
 
 def mild_stream(draw, *shape):
