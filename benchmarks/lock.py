@@ -70,10 +70,11 @@ def more(milliseconds: dict[str, list[float]], kind: str) -> float:
 
 def start(engine: Engine) -> tuple[float, float, list[str]]:
     """One student worker until it is locked: wall-clock seconds, its processor time until it waits, its layers."""
-    setup = Runner(engine, Limits(), SETUP, POOL, {}, lambda number, body: None)._setup
+    setup = Runner(engine, Limits(), SETUP, lambda number, body: None)._setup
     began = time.monotonic()
     worker = engine.worker("student")
-    worker.send(setup | {"seed": 1}, POOL)
+    worker.send(setup | {"seed": 1})
+    worker.send({"type": "pool"}, POOL)
     worker.finish()  # nothing more is asked: it ends after the import of an empty file
     locked = worker.next_event(began + 60)
     assert locked is not None

@@ -288,7 +288,9 @@ def manners(observed: Observation, label: Label = str) -> Iterator[Difference]:
             yield Difference("repeatable", name, "differs when the same call is made again")
     for name, value in observed.tracked.items():
         if _unlike(value, observed.values.get(name), name) > TOLERANCE:
-            yield Difference("repeatable", name, "differs when the same call is made again, on inputs that require grad")
+            yield Difference(
+                "repeatable", name, "differs when the same call is made again, on inputs that require grad"
+            )
     for name in observed.overwritten:
         yield Difference("repeatable", name, "is overwritten by a later call")
     if observed.mixed:

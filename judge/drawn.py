@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ class DrawnCall:
     data: bytes
     label: Callable[[str], str]
     description: str
+    form_only: bool = False  # of a relation: its values are the check's
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +113,18 @@ class DrawnProblem:
         """What trusted code gives in one run, without gradients."""
         return from_parts(runner.glance(namespace, call.data))
 
-    def judge_case(self, case: DrawnCase, observations: Sequence[Observation]) -> Outcome:
-        """Compare what a case's calls gave with what they should give, and check a relation."""
+    def compare(self, call: DrawnCall, observed: Observation) -> Comparison:
+        """Compare what a call gave with what it should give."""
+        comparer = same_form if call.form_only else compare
+        return comparer(observed, self.expected[call.number], call.program, call.label)
+
+    def judge_case(
+        self, case: DrawnCase, observations: Sequence[Observation], compared: Mapping[int, Comparison] | None = None
+    ) -> Outcome:
+        """Bring together what was found about a case's calls, and check a relation."""
         outcome = Outcome()
-        comparer = compare if case.check is None else same_form
         for call, observed in zip(case.calls, observations, strict=True):
-            result: Comparison = comparer(observed, self.expected[call.number], call.program, call.label)
+            result = compared[call.number] if compared else self.compare(call, observed)
             outcome.differences += result.differences
             outcome.remarks += result.remarks
             outcome.worst = max(outcome.worst, result.worst)
@@ -149,16 +156,16 @@ class DrawnProblem:
             calls = [calls] if isinstance(calls, Call) else calls
             if case.is_relation:
                 calls = [call._with(light=True) for call in calls]
-            own = tuple(self._add(case, call) for call in calls)
+            own = tuple(self._add(case, call, form_only=case.is_relation) for call in calls)
             self.cases.append(DrawnCase(case.name, case.sentence, own, check))
 
-    def _add(self, case: Case, call: Call) -> DrawnCall:
+    def _add(self, case: Case, call: Call, *, form_only: bool = False) -> DrawnCall:
         program = in_dtype(call.program)
         if self._is_first_of_its_kind(program):
             program = replace(program, extras=("again", "device"))
         data = wire.encode_call(program)
         label = self.labels.of(program)
-        drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program))
+        drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program), form_only)
         self.calls.append(drawn)
         return drawn
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import importlib
 import math
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from judge.diagnose import agree, diagnose
+from judge.compare import Comparison
 from judge.drawn import DrawnProblem, Outcome
 from judge.errors import ProblemError
-from judge.mutants import Mutant, load_mutants
 from judge.observation import Observation, from_worker
 from judge.processes.wire import WireError
-from judge.script import script
 from judge.stream import curve
+
+if TYPE_CHECKING:
+    from judge.mutants import Mutant
 
 _MOST_FINDINGS = 10  # of one case: all cases together have to fit into the header of one frame
 _MOST_FRAMES = 6
@@ -28,6 +29,7 @@ class Oracle:
     def __init__(self, problem: DrawnProblem):
         self.problem = problem
         self.observed: dict[int, Observation] = {}
+        self.compared: dict[int, Comparison] = {}
         self.kept: dict[str, dict[int, Observation]] = {}
         self._mutants: tuple[Mutant, ...] | None = None
 
@@ -35,12 +37,9 @@ class Oracle:
         """The answer to one frame from the CLI process, if it wants one."""
         kind = header["type"]
         if kind == "begin":
-            self.observed = {}
+            self.observed, self.compared = {}, {}
         elif kind == "observation":
-            try:
-                self.observed[header["call"]] = from_worker(body)
-            except WireError as exc:
-                return {"type": "unreadable", "call": header["call"], "message": str(exc)}
+            return self._take(header["call"], body)
         elif kind == "end":
             return self._result(header)
         elif kind == "equal pairs":
@@ -50,7 +49,19 @@ class Oracle:
         elif kind == "oracle":
             return {"type": kind, **self._second_opinion(header["module"])}
         elif kind == "script":
+            from judge.script import script
+
             return {"type": kind, "text": script(self.problem, header["case"], header["seed"])}
+        return None
+
+    def _take(self, number: int, body: bytes) -> dict[str, Any] | None:
+        """Compare an observation as it comes: the submission computes the next one meanwhile."""
+        try:
+            observed = from_worker(body)
+        except WireError as exc:
+            return {"type": "unreadable", "call": number, "message": str(exc)}
+        self.observed[number] = observed
+        self.compared[number] = self.problem.compare(self.problem.calls[number], observed)
         return None
 
     def _result(self, header: dict[str, Any]) -> dict[str, Any]:
@@ -68,12 +79,15 @@ class Oracle:
     def _outcomes(self) -> dict[str, Outcome]:
         """Of the cases all of whose calls were observed."""
         return {
-            case.name: self.problem.judge_case(case, [self.observed[call.number] for call in case.calls])
+            case.name: self.problem.judge_case(case, [self.observed[call.number] for call in case.calls], self.compared)
             for case in self.problem.cases
             if all(call.number in self.observed for call in case.calls)
         }
 
     def _diagnosis(self, outcomes: dict[str, Outcome]) -> dict[str, Any] | None:
+        from judge.diagnose import diagnose  # an accepted submission has no use for them
+        from judge.mutants import load_mutants
+
         if self._mutants is None:
             self._mutants = load_mutants(self.problem.folder)
         found = diagnose(self.problem, self._mutants, self.observed, outcomes)
@@ -104,6 +118,8 @@ class Oracle:
         a, b = self.kept[one].get(number), self.kept[other].get(number)
         if a is None or b is None:
             return a is b
+        from judge.diagnose import agree
+
         call = self.problem.calls[number]
         if not call.program.random:
             return agree(a, b, call.program, self.problem.expected[number].scales)

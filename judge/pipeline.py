@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
+import functools
 import hashlib
 import platform
 import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -102,6 +104,18 @@ def case_script(problem: Problem, engine: Engine, case: str, seed: int) -> str:
         return str(opened.ask({"type": "script", "case": case, "seed": seed})["text"])
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The plan of a problem that is open, the cotangents' pool, and the calls as bytes."""
+
+    cases: list[dict[str, Any]]
+    order: list[int]
+    constants: dict[int, dict[str, str]]
+    streams: frozenset[int]
+    pool: bytes
+    calls: dict[int, bytes]
+
+
 class OpenProblem:
     """A problem with its oracle worker: drawn once, judged as often as wanted."""
 
@@ -119,16 +133,29 @@ class OpenProblem:
                 "signatures": signatures, "only": list(cases),
             }
         )  # fmt: skip
+
+    @functools.cached_property
+    def _drawn(self) -> _Drawn:
+        """What the oracle worker has drawn; waits for it."""
         plan, _ = self._next("plan")
-        self.cases: list[dict[str, Any]] = plan["cases"]
-        self._order: list[int] = plan["order"]
-        self._constants = {int(number): names for number, names in plan["constants"].items()}
-        self._stream_calls = set(plan["streams"])
-        _, self._pool = self._next("pool")
-        self._calls = dict(self._take_call() for _ in self._order)
+        _, pool = self._next("pool")
+        return _Drawn(
+            cases=plan["cases"],
+            order=plan["order"],
+            constants={int(number): names for number, names in plan["constants"].items()},
+            streams=frozenset(plan["streams"]),
+            pool=pool,
+            calls=dict(self._take_call() for _ in plan["order"]),
+        )
+
+    @property
+    def cases(self) -> list[dict[str, Any]]:
+        """The cases as the oracle worker planned them: name, entry, sentence, calls, inputs."""
+        return self._drawn.cases
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Put a question to the oracle worker that has one answer."""
+        assert self._drawn  # what it draws comes first
         self._oracle.send(question)
         answer, _ = self._next(question["type"])
         return answer
@@ -154,13 +181,19 @@ class OpenProblem:
             "names": [entry.name for entry in self.problem.entry_points],
             "closed": list(self.problem.closed),
         }
-        chosen = [case for case in self.cases if not only or case["name"] in only]
-        wanted = {number for case in chosen for number in case["calls"]} | (self._stream_calls if streams else set())
-        runner = Runner(self.engine, self.problem.limits, setup, self._pool, self._calls, self._pass_on)
-        if submission.answers is not None:
-            ran = self._answer(submission.answers)
-        else:
-            ran = runner.run([number for number in self._order if number in wanted])
+        with contextlib.closing(Runner(self.engine, self.problem.limits, setup, self._pass_on)) as runner:
+            if submission.answers is None:
+                runner.begin()  # while the inputs are drawn
+            environment = _environment()
+            chosen = [case for case in self.cases if not only or case["name"] in only]
+            wanted = {number for case in chosen for number in case["calls"]}
+            if streams:
+                wanted |= self._drawn.streams
+            if submission.answers is not None:
+                ran = self._answer(submission.answers)
+            else:
+                order = [number for number in self._drawn.order if number in wanted]
+                ran = runner.run(order, self._drawn.pool, self._drawn.calls)
         if ran.missing:
             missing = SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
             missing.source = submission.source
@@ -190,7 +223,7 @@ class OpenProblem:
             printed=_lines(ran.printed.get(LOADING, b"")),
             diagnosis=_diagnosis(result["diagnosis"]),
             stream=tuple(StreamCurve(**curve) for curve in result["streams"]) if not ran.import_lost else (),
-            environment=_environment(self.engine),
+            environment=Environment(isolation=self.engine.isolation, **environment),
             seconds=time.monotonic() - started,
             import_seconds=ran.import_seconds,
             peak_mib=ran.peak_mib,
@@ -203,7 +236,7 @@ class OpenProblem:
 
     def _answer(self, answers: dict[str, Any]) -> Ran:
         """Let the values of plain answers be the observations: no worker is needed."""
-        for number, names in self._constants.items():
+        for number, names in self._drawn.constants.items():
             missing = [name for name in names.values() if name not in answers]
             values = {seen: encode_plain(answers[name]) for seen, name in names.items() if not missing}
             error: dict[str, Any] = {"kind": "missing", "type": "", "message": f"{', '.join(missing)} is missing"}
@@ -323,11 +356,11 @@ def _diagnosis(found: dict[str, Any] | None) -> Diagnosis | None:
     return Diagnosis(strength=found["strength"], mutants=tuple(Resemblance(**mutant) for mutant in found["mutants"]))
 
 
-def _environment(engine: Engine) -> Environment:
-    return Environment(
-        python=platform.python_version(),
-        torch=metadata.version("torch"),
-        platform=f"{sys.platform} {platform.machine()}",
-        isolation=engine.isolation,
-        judge=judge.__version__,
-    )
+@functools.cache
+def _environment() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "torch": metadata.version("torch"),
+        "platform": f"{sys.platform} {platform.machine()}",
+        "judge": judge.__version__,
+    }

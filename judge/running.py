@@ -11,7 +11,7 @@ import secrets
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -64,20 +64,13 @@ class Ran:
 class Runner:
     """One submission's way through its calls. ``observed`` gets each call's number and the body of its frame."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        limits: Limits,
-        setup: dict[str, Any],
-        pool: bytes,
-        calls: dict[int, bytes],
-        observed: Callable[[int, bytes], None],
-    ):
+    def __init__(self, engine: Engine, limits: Limits, setup: dict[str, Any], observed: Callable[[int, bytes], None]):
         self._engine = engine
         self._limits = limits
-        self._pool = pool
-        self._calls = calls
         self._observed = observed
+        self._pool = b""
+        self._calls: Mapping[int, bytes] = {}
+        self._begun: Worker | None = None
         self._setup = setup | {
             "type": "setup",
             "lock": engine.lock_plan,
@@ -90,12 +83,32 @@ class Runner:
         self._scratch: str | None = None
         self.ran = Ran()
 
-    def run(self, order: Sequence[int]) -> Ran:
+    def begin(self) -> None:
+        """Start a worker, which locks itself and imports the submission: nothing of that needs the inputs."""
+        self._begun = self._engine.worker("student", self._limits.output_kib << 10)
+        setup = self._setup | {"seed": secrets.randbits(32)}
+        if self._limits.scratch_mib:
+            self._scratch = self._engine.scratch()
+            setup["lock"] = setup["lock"] | {"scratch": self._scratch, "scratch_mib": self._limits.scratch_mib}
+        self._begun.send(setup)
+
+    def close(self) -> None:
+        """End a worker that was begun and got no calls."""
+        if self._begun:
+            self._begun.kill()
+            self._end(self._begun)
+            self._begun = None
+
+    def run(self, order: Sequence[int], pool: bytes, calls: Mapping[int, bytes]) -> Ran:
         """Run the calls in this order."""
+        self._pool, self._calls = pool, calls
         deadline: float | None = None
         remaining = list(order)
         while remaining and not (self.ran.import_lost or self.ran.missing):
-            worker = self._engine.worker("student", self._limits.output_kib << 10)
+            if self._begun is None:
+                self.begin()
+            assert self._begun
+            worker, self._begun = self._begun, None
             try:
                 now = self._start(worker, remaining)
                 deadline = deadline or now + self._limits.submission_seconds
@@ -108,11 +121,7 @@ class Runner:
         return self.ran
 
     def _start(self, worker: Worker, remaining: Sequence[int]) -> float:
-        setup = self._setup | {"seed": secrets.randbits(32)}
-        if self._limits.scratch_mib:
-            self._scratch = self._engine.scratch()
-            setup["lock"] = setup["lock"] | {"scratch": self._scratch, "scratch_mib": self._limits.scratch_mib}
-        worker.send(setup, self._pool)
+        worker.send({"type": "pool"}, self._pool)
         for number in remaining:
             worker.send({"type": "call", "call": number}, self._calls[number])
         worker.send({"type": "end"})

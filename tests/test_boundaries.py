@@ -69,10 +69,14 @@ def test_imports_point_one_way(path):
             assert layer(parts[1]) <= layer(own), f"{path.name} imports {name}, which stands above it"
 
 
+HANDS_OVER_CODE = ("boot.py", "supervision.py")  # our own, to a process that we have just started
+
+
 @pytest.mark.parametrize("path", JUDGE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_pickle_no_print_no_exit(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert not {name for name in imports(path) if name.split(".")[0] in ("pickle", "marshal", "shelve", "dill")}
+    loose = {name for name in imports(path) if name.split(".")[0] in ("pickle", "marshal", "shelve", "dill")}
+    assert loose <= ({"marshal"} if path.name in HANDS_OVER_CODE else set())
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     assert not called & {"print", "exit", "quit"}
 

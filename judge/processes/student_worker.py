@@ -1,7 +1,7 @@
 """The locked child that runs a submission: source and calls come as bytes, one frame of observations goes per call.
 
-    in   {"type": "setup", "source", "names", "closed", "lock", "memory_mib", "cpu_seconds", "seed"}, body: the pool
-         {"type": "call", "call": 3}, body: the call         ...         {"type": "end"}
+    in   {"type": "setup", "source", "names", "closed", "lock", "memory_mib", "cpu_seconds", "seed"}
+         {"type": "pool"}, body   {"type": "call", "call": 3}, body   ...   {"type": "end"}
     out  {"type": "locked", "level", "layers", "leaks"}   {"type": "loaded", "error", "missing", "settings", "seeded"}
          {"type": "observation", "call": 3}, body: the observation       ...      {"type": "done", "closed", "settings"}
 
@@ -33,8 +33,7 @@ OURS = ("judge", "reference", "problems", "cli")
 def main(commands: int, results: int) -> None:
     """Serve one submission, from setup to end."""
     read = _reader(commands)
-    setup, pool_bytes = frames.read(read)
-    pool = wire.decode_result(pool_bytes)
+    setup, _ = frames.read(read)
     plan = lock.Plan(**setup.pop("lock"))
     scratch.use(plan.scratch)
     os.chdir(plan.scratch or os.path.abspath(os.sep))
@@ -61,6 +60,7 @@ def main(commands: int, results: int) -> None:
 
     extras = {"device": elsewhere_and_watched}
     settings = hygiene.settings()  # as the import left them
+    pool = wire.decode_result(frames.read(read)[1])
     while True:
         header, call = frames.read(read)
         if header["type"] == "end":

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib.util
 import json
+import marshal
 import os
 import queue
 import signal
@@ -156,6 +157,7 @@ class Engine:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._handover: threading.Thread | None = None
         self._errors = bytearray()
         self._folders: list[str] = []
 
@@ -211,6 +213,8 @@ class Engine:
             self._zygote = _popen(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self._control = ours
         ours.sendall(_payload("zygote"))
+        self._handover = threading.Thread(target=_hand_over, args=(ours,), daemon=True)
+        self._handover.start()
         threading.Thread(target=self._listen, args=(ours,), daemon=True).start()
         threading.Thread(target=self._collect_errors, args=(self._zygote,), daemon=True).start()
 
@@ -236,6 +240,8 @@ class Engine:
     def _forked(self, role: Role, log_bytes: int) -> Worker:
         self.start()
         assert self._control
+        assert self._handover
+        self._handover.join()  # commands come after the harness
         number = next(self._numbers)
         commands, results, log = os.pipe(), os.pipe(), os.pipe()
         theirs = [commands[0], results[1], log[1]]
@@ -268,6 +274,7 @@ class Engine:
             stream.close()
         worker = Worker(functools.partial(_kill_group, process), commands, results, log, log_bytes, _most(role))
         worker._outbox.put(_payload(role))
+        worker._outbox.put(_harness())
         threading.Thread(target=_await_exit, args=(process, worker), daemon=True).start()
         return worker
 
@@ -325,9 +332,26 @@ def _most(role: Role) -> int:
 
 
 def _payload(role: str) -> bytes:
+    return _part(json.dumps({"role": role, "site": list(_site_folders())}).encode())
+
+
+@functools.cache
+def _harness() -> bytes:
+    """The code of every module that a worker needs, for an interpreter of the same version."""
     modules = {"judge": "", "judge.processes": "", "judge.program": _source(_HERE.parent / "program.py")}
     modules |= {f"judge.processes.{name}": _source(_HERE / f"{name}.py") for name in _HARNESS}
-    data = json.dumps({"role": role, "site": list(_site_folders()), "modules": modules}).encode()
+    codes = {name: compile(source, f"<{name}>", "exec", dont_inherit=True) for name, source in modules.items()}
+    return _part(marshal.dumps(codes))
+
+
+def _hand_over(control: socket.socket) -> None:
+    """Send the harness, from a thread: compiling it takes 60 ms, and the zygote reads it when torch is there."""
+    with contextlib.suppress(OSError):  # the zygote has ended; whoever asks for a worker will hear of it
+        control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        control.sendall(_harness())
+
+
+def _part(data: bytes) -> bytes:
     return len(data).to_bytes(4, "little") + data
 
 

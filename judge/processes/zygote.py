@@ -28,8 +28,7 @@ _exit = os._exit  # a submission may replace it
 def main(payload: dict[str, Any]) -> NoReturn:
     """Serve forks, or, in a spawned process, be the worker."""
     lock.undumpable()
-    gc.collect()
-    gc.freeze()  # a forked child that collects would otherwise copy the whole heap
+    gc.freeze()  # a forked child that collects would otherwise copy the whole heap; collecting it here takes 50 ms
     if payload["role"] == "zygote":
         _die_with_parent()
         _serve(socket.socket(fileno=os.dup(0)))
