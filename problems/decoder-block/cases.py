@@ -1,0 +1,384 @@
+"""Cases of the decoder block: value and gradients, both masks, sizes, checkpoints, errors, and where dropout acts."""
+
+import torch
+
+from judge.authoring import Call, case, module_call, relation
+from judge.dropout import Mistake, Site, compare_dropout, training_runs
+
+BLOCK = "TransformerDecoderBlock"
+D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
+CONFIG = {"d_model": D_MODEL, "d_ff": D_FF, "num_heads": NUM_HEADS}
+
+# Dropout is judged on a block so small that all masks of a token can be listed.
+TINY = {"d_model": 4, "d_ff": 4, "num_heads": 2}
+# The sublayers, the one first whose mistakes concern all, and the linear map that each ends with.
+SUBLAYERS = {"ffn": "ffn.fc2", "self_attention": "self_attention.o_proj", "cross_attention": "cross_attention.o_proj"}
+FFN_OUTPUT = Site("the feed-forward network's output", {"channel": 4})
+# What is dropped besides or instead; a mistake that explains another one comes later.
+FFN_MISTAKES = {
+    "elements of the sums are dropped instead of the sublayers' outputs": ("total1", "total2", "total3"),
+    "elements are dropped after the norms instead of before the adds": ("y", "z", "result"),
+    "hidden activations are dropped instead of the feed-forward network's output": ("activated",),
+    "hidden activations are dropped, besides the feed-forward network's output": ("activated", "ffn_output"),
+}
+ATTENTION_MISTAKES = {
+    "scores are dropped before the softmax instead of weights after it": ("scores", "output"),
+    "elements of the heads' results are dropped instead of attention weights": ("heads", "output"),
+}
+
+
+def block_state(draw, d_model=D_MODEL, d_ff=D_FF):
+    """A checkpoint with random gains, biases and weights."""
+    # Queries and keys read streams that spread widely: small weights keep the softmax from saturating.
+    gains = {"q_proj": 0.2, "k_proj": 0.2, "v_proj": 0.5, "o_proj": 1.0}
+    state = {}
+    for attention in ("self_attention", "cross_attention"):
+        for name, gain in gains.items():
+            state |= draw.linear(f"{attention}.{name}", d_model, d_model, gain=gain)
+    for name in ("addnorm1", "addnorm2", "addnorm3"):
+        state |= draw.norm(f"{name}.norm", d_model)
+    for name in ("addnorm1", "addnorm2"):
+        state[f"{name}.norm.weight"] *= 4  # so that the next norm's eps doesn't show: tiny_values is about that
+    return {**state, **draw.linear("ffn.fc1", d_ff, d_model), **draw.linear("ffn.fc2", d_model, d_ff)}
+
+
+def wide_stream(draw, batch, seq_len, d_model=D_MODEL):
+    """A stream that spreads so far that the first norm's eps doesn't show."""
+    return 4 * draw.normal(batch, seq_len, d_model) + 2
+
+
+def streams(draw, batch=2, target_len=5, source_len=7):
+    """A decoder's stream and an encoder's output, of different lengths."""
+    return wide_stream(draw, batch, target_len), wide_stream(draw, batch, source_len)
+
+
+def open_mask(draw, *shape):
+    """A mask of self-attention: each query sees itself, the last one misses an earlier key, the first sees a later."""
+    size = shape[-1]
+    mask = draw.mask(*shape) | torch.eye(size, dtype=torch.bool)
+    mask[..., -1, draw.integer(0, size - 1)] = False
+    mask[..., 0, -1] = True
+    return mask
+
+
+def key_mask(draw, batch, size):
+    """A mask of self-attention by keys alone, (batch, 1, 1, size): the first key is seen, one after it is not."""
+    mask = draw.mask(batch, 1, 1, size)
+    mask[..., [0, -1]] = True
+    mask[..., draw.integer(1, size - 1)] = False
+    return mask
+
+
+def silence(state, *keys):
+    """The same checkpoint with the weights and biases of these linear maps zero."""
+    return {key: tensor * 0 if key.rpartition(".")[0] in keys else tensor for key, tensor in state.items()}
+
+
+@case
+def plain_block(draw):
+    "gives the block's output and gradients, causal also where no mask is given"
+    return module_call(BLOCK, CONFIG, block_state(draw), *streams(draw))
+
+
+@case
+def self_masks(draw):
+    "hides from self-attention what self_mask hides, and what comes later"
+    masks = (
+        open_mask(draw, 5, 5),
+        key_mask(draw, 2, 5),
+        open_mask(draw, 2, NUM_HEADS, 5, 5),
+    )
+    return [module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), self_mask=mask) for mask in masks]
+
+
+@case
+def cross_masks(draw):
+    "hides from cross-attention what cross_mask hides, and nothing else"
+    shapes = (5, 7), (2, 1, 1, 7), (2, NUM_HEADS, 5, 7)
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), cross_mask=draw.mask(*shape)) for shape in shapes
+    ]
+
+
+@case
+def masks_together(draw):
+    "keeps the two masks apart when both are given, in the order self_mask, cross_mask"
+    masks = (
+        (open_mask(draw, 5, 5), draw.mask(2, 1, 1, 7)),
+        (open_mask(draw, 1, NUM_HEADS, 5, 5), draw.mask(2, 1, 5, 7)),
+    )
+    return [module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), *pair) for pair in masks]
+
+
+@case
+def query_that_sees_nothing(draw):
+    "gives a query that may attend to nothing a zero attention output, with finite gradients"
+    padded_left = torch.ones(2, 1, 1, 5, dtype=torch.bool)
+    padded_left[0, ..., :2] = False  # the causal mask hides the rest from the first two queries
+    hidden_query = torch.ones(2, 1, 5, 1, dtype=torch.bool)
+    hidden_query[1, :, draw.integer(0, 5)] = False
+    pairs = (
+        (padded_left, None),
+        (None, draw.mask(5, 7, hidden_rows=2)),
+        (hidden_query, draw.mask(2, 1, 1, 7, hidden_rows=1)),
+    )
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), self_mask=own, cross_mask=cross)
+        for own, cross in pairs
+    ]
+
+
+@case
+def sizes_that_coincide(draw):
+    "tells masks and streams apart where batch, heads and both lengths are equal"
+    one_hidden = torch.ones(3, 3, dtype=torch.bool)
+    one_hidden[torch.arange(3), draw.permutation(3)] = False  # another key for each query: no two rows are equal
+    pairs = (None, one_hidden), (open_mask(draw, 3, 3), None), (None, draw.mask(1, 3, 3, 3))
+    return [module_call(BLOCK, CONFIG, block_state(draw), *streams(draw, 3, 3, 3), *pair) for pair in pairs]
+
+
+@case
+def smallest_sizes(draw):
+    "works with one head, with heads of width one, for one token, and for a source of one token"
+    sizes = (1, 2, 5, 1), (D_MODEL, 2, 5, 3), (NUM_HEADS, 1, 1, 7)
+    return [
+        module_call(BLOCK, {**CONFIG, "num_heads": num_heads}, block_state(draw), *streams(draw, *lengths))
+        for num_heads, *lengths in sizes
+    ]
+
+
+@case
+def tiny_values(draw):
+    "is right where the variance of each sum is as small as eps"
+    state = silence(block_state(draw), "self_attention.o_proj", "cross_attention.o_proj", "ffn.fc2")
+    for name in ("addnorm1", "addnorm2"):
+        for part in ("weight", "bias"):
+            state[f"{name}.norm.{part}"] = 1e-3 * state[f"{name}.norm.{part}"]
+    return module_call(BLOCK, CONFIG, state, 1e-3 * draw.stream(2, 5, D_MODEL), wide_stream(draw, 2, 7))
+
+
+@case
+def memory_layouts(draw):
+    "takes inputs that are not contiguous or expanded, and one tensor for both"
+    x, memory = streams(draw)
+    pairs = (
+        (draw.transposed(x), draw.noncontiguous(memory)),
+        (draw.expanded(x[0], 2), draw.expanded(memory[0], 2)),
+        (x, x),
+    )
+    return [module_call(BLOCK, CONFIG, block_state(draw), *pair) for pair in pairs]
+
+
+@case
+def several_calls(draw):
+    "keeps nothing from one call to the next: lengths, masks, the encoder's output, weights"
+    x, memory = streams(draw, batch=3)
+    own, cross = open_mask(draw, 5, 5), draw.mask(3, 1, 1, 7)
+    one = Call()
+    block = one.construct(BLOCK, **CONFIG)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.eval(block)
+    one.apply(block, x, memory, own, cross).observe("first")
+    one.apply(block, x, wide_stream(draw, 3, 7), own, cross).observe("another encoder's output")
+    one.apply(block, x, memory).observe("no masks")
+    one.apply(block, wide_stream(draw, 2, 11), wide_stream(draw, 2, 4)).observe("2 sequences of 11 tokens")
+    second = one.construct(BLOCK, **{**CONFIG, "num_heads": 4})
+    one.to(second)
+    one.load_state(second, block_state(draw))
+    one.eval(second)
+    one.apply(second, x, memory, own, cross).observe("a block with 4 heads")
+    one.apply(block, x, memory, own, cross).observe("first again")
+    other = Call()
+    block = other.construct(BLOCK, **CONFIG)
+    other.to(block)
+    other.load_state(block, block_state(draw))
+    other.eval(block)
+    other.apply(block, x, memory).observe("one checkpoint")
+    other.load_state(block, block_state(draw))
+    other.apply(block, x, memory).observe("another checkpoint")
+    return [one, other.differentiate()]  # loading writes over what a gradient would need
+
+
+@case
+def nothing_to_drop(draw):
+    "drops nothing in evaluation, nor in training with probability zero, the default"
+    state, (x, memory) = block_state(draw), streams(draw)
+    masks = open_mask(draw, 5, 5), draw.mask(5, 7, hidden_rows=1)
+    calls = [module_call(BLOCK, {**CONFIG, "dropout": 0.5}, state, x, memory, *given) for given in ((), masks)]
+    # A probability of 1e-12 goes every way that dropout goes, gradients included, and drops nothing.
+    for config, given in (({**CONFIG, "dropout": 0.0}, ()), (CONFIG, masks), ({**CONFIG, "dropout": 1e-12}, masks)):
+        one = Call()
+        block = one.construct(BLOCK, **config)
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+        one.apply(block, x, memory, *given).observe("output")
+        calls.append(one)
+    return calls
+
+
+@case
+def lower_precision(draw):
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block"
+    masks = key_mask(draw, 2, 5), draw.mask(5, 7, hidden_rows=1)
+    return [
+        module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), *given).in_dtype(dtype)
+        for dtype, given in ((torch.float32, masks), (torch.bfloat16, ()), (torch.bfloat16, masks))
+    ]
+
+
+@case
+def refused_head_counts(draw):
+    "raises a ValueError in the constructor when num_heads does not divide d_model"
+    calls = []
+    for num_heads in (5, 24):
+        one = Call()
+        one.construct(BLOCK, **{**CONFIG, "num_heads": num_heads})
+        calls.append(one.raises(ValueError, naming=num_heads))
+    return calls
+
+
+@case
+def refused_encoder_widths(draw):
+    "raises a ValueError in forward when encoder_output is not d_model wide"
+    x = wide_stream(draw, 2, 5)
+    return [
+        module_call(BLOCK, CONFIG, None, x, wide_stream(draw, 2, 7, width)).raises(ValueError, naming=width)
+        for width in (8, 15)
+    ]
+
+
+@relation
+def fresh_blocks(draw):
+    "starts with finite values that differ from block to block"
+    one = Call()
+    for name in ("one", "other"):
+        block = one.construct(BLOCK, **CONFIG)
+        one.to(block)
+        one.eval(block)
+        one.apply(block, *streams(draw)).observe(f"output of {name}")
+        one.state_dict(block).observe(name)
+
+    def check(observations):
+        given = observations[0]
+        for key, tensor in {**given["one"], **given["other"]}.items():
+            if not tensor.isfinite().all():
+                return f"{key} of a new block is not finite"
+        for name in ("one", "other"):
+            if not given[f"output of {name}"].isfinite().all():
+                return "the output of a new block is not finite"
+        matrices = [key for key, tensor in given["one"].items() if tensor.dim() == 2]
+        if all(torch.equal(given["one"][key], given["other"][key]) for key in matrices):
+            return "two new blocks have the same weight matrices"
+        return None
+
+    return one.random(), check
+
+
+def tiny_state(draw):
+    """A checkpoint for TINY whose masks can be read from the output: no gain, weight or activation is close to zero."""
+    state = block_state(draw, d_model=4, d_ff=4)
+    for name in ("addnorm1", "addnorm2", "addnorm3"):
+        state[f"{name}.norm.weight"] = draw.uniform(0.5, 1.5, 4)
+    state["ffn.fc1.weight"] = draw.weight(4, 4, gain=0.2)
+    state["ffn.fc1.bias"] = draw.uniform(1.5, 2.5, 4)
+    return state
+
+
+def predicted(state, x, memory, **kept):
+    """The block's output (patterns, batch, token, d_model) for the masks (patterns, ...) of some places."""
+
+    def keep(place, *shape):
+        return kept[place].reshape(-1, *shape) if place in kept else torch.ones((), dtype=torch.float64)
+
+    def linear(key, inputs):
+        return torch.nn.functional.linear(inputs, state[f"{key}.weight"], state[f"{key}.bias"])
+
+    def norm(number, residual, output):
+        total = (residual + output) * keep(f"total{number}", 1, 1, 4)
+        key = f"addnorm{number}.norm"
+        return torch.nn.functional.layer_norm(total, (4,), state[f"{key}.weight"], state[f"{key}.bias"])
+
+    def attend(name, stream, source, hidden):
+        inputs = {"q_proj": stream, "k_proj": source, "v_proj": source}
+        query, key, value = (
+            linear(f"{name}.{layer}", given).unflatten(-1, (2, 2)).transpose(-3, -2) for layer, given in inputs.items()
+        )
+        scores = query @ key.transpose(-2, -1) / 2**0.5 * keep(f"{name}.scores", 1, 2, 1, 2)
+        scores = scores.masked_fill(hidden, -torch.inf)  # (patterns, batch, head, query, key)
+        weights = scores.softmax(-1) * keep(f"{name}.weights", 1, 2, 1, 2)
+        heads = weights @ value * keep(f"{name}.heads", 1, 2, 1, 2)
+        return linear(f"{name}.o_proj", heads.transpose(-3, -2).flatten(-2)) * keep(f"{name}.output", 1, 1, 4)
+
+    later = torch.ones(2, 2, dtype=torch.bool).triu(1)
+    y = norm(1, x, attend("self_attention", x, x, later)) * keep("y", 1, 1, 4)
+    z = norm(2, y, attend("cross_attention", y, memory, torch.zeros_like(later))) * keep("z", 1, 1, 4)
+    activated = linear("ffn.fc1", z).relu() * keep("activated", 1, 1, 4)
+    return norm(3, z, linear("ffn.fc2", activated) * keep("ffn_output", 1, 1, 4)) * keep("result", 1, 1, 4)
+
+
+def mistakes_of(sentences, state, x, memory, prefix=""):
+    return [
+        Mistake(
+            sentence,
+            [Site(place, {"element": 4}) for place in places],
+            lambda *kept, places=places: predicted(
+                state, x, memory, **{prefix + place: mask for place, mask in zip(places, kept, strict=True)}
+            ),
+        )
+        for sentence, places in sentences.items()
+    ]
+
+
+def dropout_at(draw, p, names=SUBLAYERS):
+    """Training runs of tiny blocks, in each of which one of these sublayers speaks, and the check of their masks."""
+    x, memory, state = draw.stream(2, 2, 4), draw.stream(2, 2, 4), tiny_state(draw)
+    speaking = {name: silence(state, *(SUBLAYERS[other] for other in SUBLAYERS if other != name)) for name in names}
+    calls = [training_runs(BLOCK, {**TINY, "dropout": p}, given, x, memory) for given in speaking.values()]
+
+    def check(observations):
+        for name, runs in zip(names, observations, strict=True):
+            fault = ffn_fault if name == "ffn" else attention_fault
+            found = fault(runs, p, name, speaking[name], x, memory)
+            if found:
+                return found
+        return None
+
+    return calls, check
+
+
+def ffn_fault(runs, p, _, state, x, memory):
+    return compare_dropout(
+        runs,
+        p,
+        [FFN_OUTPUT],
+        lambda output: predicted(state, x, memory, ffn_output=output),
+        mistakes=mistakes_of(FFN_MISTAKES, state, x, memory),
+    )
+
+
+def attention_fault(runs, p, name, state, x, memory):
+    spoken = name.replace("_attention", "-attention")
+    sites = [
+        Site(f"the {spoken}'s weights", {"head": 2, "key": 2}),
+        Site(f"the {spoken}'s output", {"channel": 4}),
+    ]
+
+    def predict(weights, output):
+        return predicted(state, x, memory, **{f"{name}.weights": weights, f"{name}.output": output})
+
+    mistakes = mistakes_of(ATTENTION_MISTAKES, state, x, memory, prefix=f"{name}.")
+    return compare_dropout(runs, p, sites, predict, mistakes=mistakes)
+
+
+@relation
+def dropout_sites(draw):
+    "drops both attentions' weights and each sublayer's output in training, before its add"
+    return dropout_at(draw, 0.5)
+
+
+@relation
+def dropout_probability(draw):
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
+    return dropout_at(draw, 0.25, ["cross_attention"])
