@@ -1,31 +1,33 @@
-"""Which seeded bug a failing submission behaves like.
+"""Which seeded bugs a failing submission behaves like, from its observations alone.
 
-Every mutant runs the cheapest failing call once; those with the same values run the cases, failing ones first, and are
-dropped at the first on which they do not fare as the submission did. Equal observations on all cases (to 1e-5):
-"behaves exactly like". The same cases fail, with other values: "fails the same cases as". Where the time is used up,
-nothing more is claimed.
+    exactly      equal on every call of every case, to 1e-5: one mutant, or, for each entry point that fails, one of its
+                 own, or two mutants at once
+    failing      equal on every call of the failing cases, not on the others
+    closest      equal at a glance on at least half of the failing cases that values tell
+    same cases   fails the same cases, with other values
+
+A glance at one call of each failing case leaves few bugs to look at closely. Where the time is used up, what was
+found by then is claimed, and it is the weaker claim.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
 
-import torch
-
-from judge.compare import compare, manners
-from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome, load
-from judge.mutants import Mutant
+from judge.drawn import DrawnCall, DrawnProblem, Outcome
+from judge.mutants import REFERENCE, Mutant, compose
 from judge.observation import Observation
-from judge.program import Program
+from judge.suspects import Bug, OutOfTimeError, Search
 
-_SECONDS = 6.0
-_MOST = 3
+_SECONDS = 2.5
+_MOST = 3  # a claim that names more says nothing
+_MOST_PAIRS = 20
+_LEAST_SHARE = 0.5
 
-Strength = Literal["exactly", "same cases"]
+Strength = Literal["exactly", "failing", "closest", "same cases"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,161 +38,132 @@ class Likeness:
     part: str | None = None
 
 
-@dataclass(slots=True)
-class _Search:
-    """What the search goes through, and until when."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found. ``together``: both mutants at once; otherwise each alone, or each its own part."""
 
-    problem: DrawnProblem
-    mutants: Sequence[Mutant]
-    observed: dict[int, Observation]
-    outcomes: dict[str, Outcome]
-    deadline: float
-
-    def cases(self) -> list[DrawnCase]:
-        """The judged cases: the failing ones first, the cheapest first."""
-        chosen = [case for case in self.problem.cases if case.name in self.outcomes]
-        return sorted(chosen, key=lambda case: (self.outcomes[case.name].passed, sum(len(c.data) for c in case.calls)))
+    strength: Strength
+    likenesses: tuple[Likeness, ...]
+    together: bool = False
+    share: float | None = None  # of the failing cases, for "closest"
 
 
 def diagnose(
     problem: DrawnProblem, mutants: Sequence[Mutant], observed: dict[int, Observation], outcomes: dict[str, Outcome]
-) -> tuple[Strength, list[Likeness]] | None:
-    """The mutants that explain the observations best; None if no one does. Cases without an outcome are left out.
-
-    Where no mutant explains everything, each entry point is explained by its own calls, if all that fail can be: a
-    mutant may change both of two like functions, and a student only one.
-    """
-    search = _Search(problem, mutants, observed, outcomes, time.process_time() + _SECONDS)
-    cases = search.cases()
-    exact = _equal(search, cases)
-    if exact:
-        return "exactly", [Likeness(mutant) for mutant in exact[:_MOST]]
-    parts = _failing_parts(search, cases)
-    explained = {
-        part: [mutant for mutant in mutants if _explains(search, mutant, calls)] for part, calls in parts.items()
-    }
-    if explained and all(explained.values()):
-        shared = [mutant for mutant in mutants if all(mutant in found for found in explained.values())]
-        found = {part: (shared or own)[0] for part, own in explained.items()}
-        return "exactly", [Likeness(mutant, part) for part, mutant in found.items()]
-    alike = [mutant for mutant in mutants if _likeness(search, mutant, cases)]
-    if time.process_time() < search.deadline and 0 < len(alike) <= _MOST:
-        return "same cases", [Likeness(mutant) for mutant in alike]
-    return None
+) -> Found | None:
+    """The strongest claim that holds; None if none does. Cases without an outcome are left out."""
+    return _Diagnosis(problem, mutants, Search(problem, observed, outcomes, _SECONDS)).strongest()
 
 
-def agree(one: Observation, other: Observation, program: Program, scales: dict[str, float]) -> bool:
-    """Whether two observations of a call are the same in every facet; ``scales``: the gradients' natural sizes."""
-    if (one.error is None) != (other.error is None):
-        return False
-    if one.error and other.error:
-        return one.error.type == other.error.type
-    did = [{(d.facet, d.subject) for d in manners(o)} for o in (one, other)]
-    if did[0] != did[1] or (one.gradient_error is None) != (other.gradient_error is None):
-        return False
-    if program.random:
-        return True
-    differences = [
-        d
-        for d in compare(
-            _finite(one), _finite(replace(other, scales=scales)), replace(program, raises=None)
-        ).differences
-        if d.facet in ("value", "gradient", "shape", "dtype", "structure")
-    ]
-    return not differences and set(one.detached) == set(other.detached)
+class _Diagnosis:
+    def __init__(self, problem: DrawnProblem, mutants: Sequence[Mutant], search: Search):
+        self._problem = problem
+        self._search = search
+        self._bugs = [Bug((mutant,), mutant.source) for mutant in mutants]
+        failing = {case.name for case in search.failing}
+        judged = failing | {case.name for case in search.passing}
+        self._suspects = [  # whatever is equal to one of these fails what it has to fail
+            bug for bug in self._bugs if failing.issuperset(judged.intersection(bug.mutants[0].kills))
+        ]
+        self._explained: dict[str, set[str]] = {}  # mutant -> failing cases whose telling call it equals at a glance
+        self._far: dict[str, float] = {}  # mutant -> its distance over all telling calls
+        self._weaker: Found | None = None
 
+    def strongest(self) -> Found | None:
+        try:
+            return self._exactly() or self._by_entry_point() or self._in_pairs() or self._weaker or self._same_cases()
+        except OutOfTimeError:
+            return self._weaker
 
-def _failing_parts(search: _Search, cases: Sequence[DrawnCase]) -> dict[str, list[DrawnCall]]:
-    """The calls of each entry point that differs from the reference somewhere, the differing ones first."""
-    parts: dict[str, list[DrawnCall]] = {}
-    wrong: set[int] = set()
-    for call in (call for case in cases if case.check is None for call in case.calls):
-        parts.setdefault(call.program.entry, []).append(call)
-        expected = search.problem.expected[call.number]
-        if compare(search.observed[call.number], expected, call.program, call.label).differences:
-            wrong.add(call.number)
-    return {
-        part: sorted(calls, key=lambda call: (call.number not in wrong, len(call.data)))
-        for part, calls in parts.items()
-        if any(call.number in wrong for call in calls)
-    }
+    def _exactly(self) -> Found | None:
+        search, exact, failing = self._search, [], []
+        for bug in self._suspects:
+            if self._equal_at_a_glance(bug) and all(search.fares_alike(bug, case) for case in search.failing):
+                failing.append(bug)
+                self._weaker = _alone("failing", failing) if len(failing) <= _MOST else None
+                if all(search.fares_alike(bug, case) for case in search.passing):
+                    exact.append(bug)
+        return _alone("exactly", exact[:_MOST]) if exact else None
 
-
-def _explains(search: _Search, mutant: Mutant, calls: Sequence[DrawnCall]) -> bool:
-    """Whether a mutant gives on these calls what the submission gave."""
-    first, namespace = calls[0], _load(mutant)
-    glance = search.problem.glance(namespace, first)
-    if time.process_time() > search.deadline or not _same_values(search.observed[first.number], glance, first.program):
-        return False
-    return all(
-        time.process_time() < search.deadline
-        and agree(
-            search.observed[call.number],
-            search.problem.observe(namespace, call),
-            call.program,
-            search.problem.expected[call.number].scales,
-        )
-        for call in calls
-    )
-
-
-def _equal(search: _Search, cases: Sequence[DrawnCase]) -> list[Mutant]:
-    """The mutants that are equal on these cases; one look at the cheapest failing call leaves few to try."""
-    call = min(cases[0].calls, key=lambda call: len(call.data))
-    seen = search.observed[call.number]
-    return [
-        mutant
-        for mutant in search.mutants
-        if time.process_time() < search.deadline
-        and (call.program.random or _same_values(seen, search.problem.glance(_load(mutant), call), call.program))
-        and _likeness(search, mutant, cases, equal=True) == "exactly"
-    ]
-
-
-def _same_values(one: Observation, other: Observation, program: Program) -> bool:
-    if one.error and other.error:
-        return one.error.type == other.error.type
-    if one.error or other.error:
-        return False
-    given, expected = (_finite(Observation(values=observation.values)) for observation in (one, other))
-    return not compare(given, expected, replace(program, raises=None)).differences  # both returned, asked for or not
-
-
-def _likeness(search: _Search, mutant: Mutant, cases: Sequence[DrawnCase], *, equal: bool = False) -> Strength | None:
-    """How a mutant fares on these cases beside the submission; ``equal``: give up where it is no longer equal."""
-    namespace, exactly = _load(mutant), True
-    for case in cases:
-        if time.process_time() > search.deadline:
+    def _by_entry_point(self) -> Found | None:
+        """A mutant may change both of two like functions, and a student only one."""
+        parts = self._failing_parts()
+        explained = {part: [bug for bug in self._bugs if self._explains(bug, calls)] for part, calls in parts.items()}
+        if not explained or not all(explained.values()):
             return None
-        given = [search.problem.observe(namespace, call) for call in case.calls]
-        alike = all(
-            agree(search.observed[call.number], one, call.program, search.problem.expected[call.number].scales)
-            for call, one in zip(case.calls, given, strict=True)
-        )
-        drawn = any(call.program.random for call in case.calls)  # values differ from run to run, complaints don't
-        if drawn or not alike:  # what is equal fares alike, but for rounding at the tolerance
-            outcome, own = search.problem.judge_case(case, given), search.outcomes[case.name]
-            if outcome.passed != own.passed:
-                return None
-            alike = alike and outcome.complaints == own.complaints
-        exactly = exactly and alike
-        if equal and not exactly:
+        shared = [bug for bug in self._bugs if all(bug in bugs for bugs in explained.values())]
+        found = {part: (shared or bugs)[0].mutants[0] for part, bugs in explained.items()}
+        return Found("exactly", tuple(Likeness(mutant, part) for part, mutant in found.items()))
+
+    def _in_pairs(self) -> Found | None:
+        """Two bugs at once: first those of which each explains a failing case that the other does not."""
+        telling = {one.case.name: one.call for one in self._search.evidence if one.call}
+        for bug in self._suspects:
+            name = bug.mutants[0].name
+            far = {case: self._search.glance(bug, call) for case, call in telling.items()}
+            self._explained[name], self._far[name] = {case for case in far if not far[case]}, sum(far.values())
+        self._note_closest(len(telling))
+        pairs = sorted(combinations(self._suspects, 2), key=self._worth, reverse=True)
+        reference = (self._problem.folder / REFERENCE).read_text(encoding="utf-8")
+        tried = 0
+        for first, second in pairs:
+            if tried == _MOST_PAIRS:
+                break
+            both = compose(reference, first.mutants[0], second.mutants[0])
+            if both is None:
+                continue
+            tried += 1
+            bug = Bug((*first.mutants, *second.mutants), both)
+            cases = (*self._search.failing, *self._search.passing)
+            if self._equal_at_a_glance(bug) and all(self._search.fares_alike(bug, case) for case in cases):
+                return Found("exactly", tuple(map(Likeness, bug.mutants)), together=True)
+        return None
+
+    def _same_cases(self) -> Found | None:
+        search = self._search
+        if len(search.failing) > len(search.passing):  # nearly everything fails nearly everything
             return None
-    return "exactly" if exactly else "same cases"
+        alike = [
+            bug
+            for bug in self._suspects
+            if all(not search.outcome(bug, case).passed for case in search.failing)
+            and all(search.outcome(bug, case).passed for case in search.passing)
+        ]
+        return _alone("same cases", alike) if 0 < len(alike) <= _MOST else None
+
+    def _equal_at_a_glance(self, bug: Bug) -> bool:
+        return not any(one.call and self._search.glance(bug, one.call) for one in self._search.evidence)
+
+    def _worth(self, pair: tuple[Bug, Bug]) -> tuple[bool, int, float]:
+        one, other = (self._explained[bug.mutants[0].name] for bug in pair)
+        far = sum(self._far[bug.mutants[0].name] for bug in pair)
+        return bool(one - other and other - one), len(one | other), -far
+
+    def _note_closest(self, telling: int) -> None:
+        most = max((len(cases) for cases in self._explained.values()), default=0)
+        best = [bug for bug in self._suspects if len(self._explained[bug.mutants[0].name]) == most]
+        if self._weaker is None and telling and most >= _LEAST_SHARE * telling and len(best) <= _MOST:
+            self._weaker = _alone("closest", best, share=most / len(self._search.failing))
+
+    def _failing_parts(self) -> dict[str, list[DrawnCall]]:
+        """The calls of each entry point that differs from the reference somewhere, the differing ones first."""
+        parts: dict[str, list[DrawnCall]] = {}
+        wrong: set[int] = set()
+        for case in (*self._search.failing, *self._search.passing):
+            for call in case.calls if case.check is None else ():
+                parts.setdefault(call.program.entry, []).append(call)
+                if self._problem.compare(call, self._search.observed[call.number]).differences:
+                    wrong.add(call.number)
+        return {
+            part: sorted(calls, key=lambda call: (call.number not in wrong, len(call.data)))
+            for part, calls in parts.items()
+            if any(call.number in wrong for call in calls)
+        }
+
+    def _explains(self, bug: Bug, calls: Sequence[DrawnCall]) -> bool:
+        """Whether a bug gives on these calls what the submission gave."""
+        return not self._search.glance(bug, calls[0]) and self._search.agrees(bug, calls)
 
 
-def _finite(observation: Observation) -> Observation:
-    """NaN and infinities as numbers: two wrong results that are not finite at the same places are alike."""
-    return replace(observation, values=_as_numbers(observation.values), gradients=_as_numbers(observation.gradients))
-
-
-def _as_numbers(value: Any) -> Any:
-    if isinstance(value, torch.Tensor) and value.is_floating_point():
-        return value.nan_to_num(nan=1e3, posinf=2e3, neginf=-2e3)
-    if isinstance(value, dict):
-        return {key: _as_numbers(part) for key, part in value.items()}
-    return type(value)(map(_as_numbers, value)) if isinstance(value, (list, tuple)) else value
-
-
-def _load(mutant: Mutant) -> dict[str, Any]:
-    return load(Path(f"mutant {mutant.name}"), mutant.source)
+def _alone(strength: Strength, bugs: Sequence[Bug], share: float | None = None) -> Found:
+    return Found(strength, tuple(Likeness(bug.mutants[0]) for bug in bugs), share=share)

@@ -109,9 +109,14 @@ class DrawnProblem:
         extras = {"device": device.run_on_fake_device}
         return from_parts(runner.observe(namespace, call.data, self.pool, extras))
 
-    def glance(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
-        """What trusted code gives in one run, without gradients."""
-        return from_parts(runner.glance(namespace, call.data))
+    def results(self, namespace: dict[str, Any], call: DrawnCall) -> Observation:
+        """What trusted code gives in one run: values and gradients, or an error."""
+        return from_parts(runner.results(namespace, call.data, self.pool))
+
+    def glance(self, namespace: dict[str, Any], decode: Callable[[], Program]) -> Observation:
+        """What trusted code gives in one bare run: its values, or its error."""
+        error, values = runner.glance(namespace, decode)
+        return from_parts({"error": error}) if error else Observation(values=values)
 
     def compare(self, call: DrawnCall, observed: Observation) -> Comparison:
         """Compare what a call gave with what it should give."""
@@ -177,7 +182,7 @@ class DrawnProblem:
         return all(_kind(call.program) != kind for call in self.calls if call.program.extras)
 
     def _expect(self, call: DrawnCall) -> Observation:
-        raw = runner.expect(self.reference, call.data, self.pool)
+        raw = runner.results(self.reference, call.data, self.pool)
         return replace(from_parts(raw), scales=raw.get("scales", {}))
 
     def _in_double(self, call: DrawnCall, low: Observation) -> Observation:

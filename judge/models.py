@@ -132,10 +132,12 @@ class Resemblance(Value):
 
 
 class Diagnosis(Value):
-    """Which seeded bugs a failing submission resembles, and how strongly."""
+    """Which seeded bugs a failing submission resembles, and how strongly; judge/diagnose.py says what is meant."""
 
-    strength: Literal["exactly", "same cases"]
+    strength: Literal["exactly", "failing", "closest", "same cases"]
     mutants: tuple[Resemblance, ...]
+    together: bool = False  # all of these bugs at once; otherwise each alone, or each its own part
+    share: float | None = None  # of the failing cases that are explained, where it is not all of them
 
 
 class StreamCurve(Value):

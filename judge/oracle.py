@@ -93,12 +93,11 @@ class Oracle:
         found = diagnose(self.problem, self._mutants, self.observed, outcomes)
         if found is None:
             return None
-        strength, likenesses = found
         mutants = [
             {"mutant": like.mutant.name, "what": like.mutant.what, "idea": like.mutant.idea, "part": like.part}
-            for like in likenesses
+            for like in found.likenesses
         ]
-        return {"strength": strength, "mutants": mutants}
+        return {"strength": found.strength, "mutants": mutants, "together": found.together, "share": found.share}
 
     def _streams(self) -> list[dict[str, Any]]:
         return [
@@ -118,7 +117,7 @@ class Oracle:
         a, b = self.kept[one].get(number), self.kept[other].get(number)
         if a is None or b is None:
             return a is b
-        from judge.diagnose import agree
+        from judge.agreement import agree
 
         call = self.problem.calls[number]
         if not call.program.random:

@@ -353,7 +353,7 @@ def _unique_uses(uses: Sequence[ClosedUse]) -> tuple[ClosedUse, ...]:
 def _diagnosis(found: dict[str, Any] | None) -> Diagnosis | None:
     if found is None:
         return None
-    return Diagnosis(strength=found["strength"], mutants=tuple(Resemblance(**mutant) for mutant in found["mutants"]))
+    return Diagnosis(**found | {"mutants": tuple(Resemblance(**mutant) for mutant in found["mutants"])})
 
 
 @functools.cache

@@ -9,8 +9,9 @@ import torch
 from written_problem import drawn, write
 
 from judge import diagnose as module
+from judge.agreement import agree
 from judge.authoring import call
-from judge.diagnose import agree, diagnose
+from judge.diagnose import diagnose
 from judge.drawn import load
 from judge.mutants import load_mutants
 from judge.observation import Failure, Observation
@@ -117,7 +118,10 @@ def diagnosed(problem, *edits, source=REFERENCE, leave_out=()):
     }
     assert not all(outcome.passed for outcome in outcomes.values())
     found = diagnose(problem, load_mutants(problem.folder), observed, outcomes)
-    return found and (found[0], [(like.mutant.name, like.part) for like in found[1]])
+    return found and (
+        f"{found.strength}, together" if found.together else found.strength,
+        [(like.mutant.name, like.part) for like in found.likenesses],
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,12 +157,30 @@ def test_two_entry_points_are_explained_by_a_mutant_each(problem):
     assert sorted(found[1]) == [("no_shift", "g"), ("no_squares", "f")]
 
 
-def test_one_unexplained_entry_point_leaves_nothing_to_say(problem):
-    assert diagnosed(problem, ("x * x", "x"), ("return x + 1", "return x * 7")) is None
+def test_one_unexplained_entry_point_leaves_the_closest_to_say(problem):
+    found = diagnosed(problem, ("x * x", "x"), ("return x + 1", "return x * 7"))
+    assert found == ("closest", [("no_squares", None)])
 
 
-def test_two_bugs_in_one_entry_point_are_no_single_mutant(problem):
-    assert diagnosed(problem, ("x * x", "x"), ("x.dim() < 2", "False")) is None
+def test_two_bugs_in_one_entry_point_are_named_together(problem):
+    found = diagnosed(problem, ("x * x", "x + 0"), ("x.dim() < 2", "False"))
+    assert found == ("exactly, together", [("no_squares", None), ("not_refused", None)])
+
+
+def test_two_bugs_in_every_failing_case_are_found_by_their_nearness(problem):
+    found = diagnosed(problem, ("squares = x * x", "squares = x"), ("squares.sum(-1)", "squares.mean(-1)"))
+    assert found == ("exactly, together", [("no_squares", None), ("mean", None)])
+
+
+def test_a_bug_that_shows_on_passing_cases_only_in_part_is_claimed_for_the_failing_ones(problem):
+    source = REFERENCE.replace("squares = x * x", "squares = x if x.shape[1] == 3 else x * x")
+    assert diagnosed(problem, source=source) == ("failing", [("no_squares", None)])
+
+
+def test_a_bug_that_explains_most_failing_cases_is_the_closest(problem):
+    source = REFERENCE.replace("squares = x * x", "squares = x").replace("return x + 1", "return 3 * x + 7")
+    found = diagnosed(problem, source=source)
+    assert found == ("closest", [("no_squares", None)])
 
 
 def test_a_part_that_passes_does_not_need_to_be_explained(problem):
@@ -172,7 +194,7 @@ def test_cases_that_were_not_reached_are_left_out(problem):
 
 def test_wrong_manners_are_no_part_of_a_mutant_without_them(problem):
     drawing = ("squares = x * x", "squares = x + 0 * torch.rand(1)")
-    assert diagnosed(problem, drawing) == ("same cases", [("no_squares", None), ("not_finite", None)])
+    assert diagnosed(problem, drawing) == ("closest", [("no_squares", None)])
 
 
 def test_when_the_time_is_used_up_nothing_is_claimed(problem, monkeypatch):

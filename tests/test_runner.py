@@ -207,13 +207,13 @@ def test_a_glance_is_the_first_run_alone():
 
 def test_the_reference_is_asked_for_values_gradients_and_their_natural_sizes():
     x, y = normal(2, 3), normal(3, seed=2)
-    raw = runner.expect({"f": lambda x, y: x @ y}, wire.encode_call(call("f", x, y=y).program), POOL)
+    raw = runner.results({"f": lambda x, y: x @ y}, wire.encode_call(call("f", x, y=y).program), POOL)
     product = (x @ y) * POOL[:2]
     assert raw["scales"] == pytest.approx(
         {"0.0": (product.norm() / x.norm()).item(), "0.y": (product.norm() / y.norm()).item()}
     )
     assert raw["gradients"]["0.y"].allclose(x.T @ POOL[:2])
-    assert "scales" not in runner.expect({"f": max}, wire.encode_call(call("f", x, y=y).values_only().program), POOL)
+    assert "scales" not in runner.results({"f": max}, wire.encode_call(call("f", x, y=y).values_only().program), POOL)
 
 
 # Gradients

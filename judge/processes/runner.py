@@ -182,6 +182,16 @@ class Run:
         return step.target is not None and id(self._resolve(step.target)) in self._training
 
 
+class _BareRun(Run):
+    def execute(self) -> None:
+        for index, step in enumerate(self.program.steps):
+            args, kwargs = self._arguments(index, step)
+            result = self.step(index, step, args, kwargs)
+            self.results.append(result)
+            if step.observe:
+                self.values[step.observe] = result
+
+
 def observe(
     namespace: Namespace,
     call: bytes,
@@ -219,21 +229,26 @@ def observe(
     return observation
 
 
-def expect(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, Any]:
-    """What the reference gives: values, or an error, and gradients with their natural sizes."""
+def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, Any]:
+    """What trusted code gives in one run: values, or an error, and gradients with their natural sizes."""
     program = wire.decode_call(call)
     if program.light or program.raises:
-        return glance(namespace, call)
+        first = Run(program, namespace)
+        return {"error": attempt(first.execute), "values": first.snapshots}
     run = Run(program, namespace, with_gradients=True)
     observation = _gradients(run, pool, scales=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
 
 
-def glance(namespace: Namespace, call: bytes) -> dict[str, Any]:
-    """What a call's first run alone gives: its values or its error."""
-    run = Run(wire.decode_call(call), namespace)
+def glance(namespace: Namespace, decode: Callable[[], Program]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """What trusted code gives in one run that nothing is observed of but its error, or its values."""
+    run = _BareRun(decode(), namespace)
     failure = attempt(run.execute)
-    return {"error": failure, "values": run.snapshots}
+    plain = {
+        name: value.detach() if type(value) is torch.Tensor else wire.decode_result(wire.encode_result(value))
+        for name, value in run.values.items()
+    }
+    return failure, plain
 
 
 def attempt(action: Callable[[], None]) -> dict[str, Any] | None:

@@ -88,14 +88,16 @@ def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None) -> Renderabl
     from rich.markdown import Markdown
     from rich.text import Text
 
+    from judge.report import likeness
+
     count = len(problem.hints)
     parts: list[RenderableType] = []
     for number in range(1, count + 1) if stage > count else (stage,):
         parts += [Text(f"hint {number} of {count}", "bold"), Markdown(problem.hints[number - 1]), Text()]
     if stage >= count and diagnosis is not None:
-        strength = "behaved exactly like one" if diagnosis.strength == "exactly" else "failed the same cases as one"
-        parts += [Text(f"your last attempt {strength} that {like.what}: {like.idea}") for like in diagnosis.mutants[:3]]
-        parts.append(Text())
+        claims = ["; ".join(" ".join(filter(None, claim)) for claim in likeness.sentences(diagnosis))]
+        parts += [Text(f"of your last attempt: {claim}") for claim in claims]
+        parts += [*(Text(like.idea) for like in diagnosis.mutants[:3]), Text()]
     if stage > count:
         parts.append(Text(f"these were all the hints; judge show {problem.id} has the contract and an example"))
     elif stage == count:

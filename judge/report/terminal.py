@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.models import Report, Verdict
-from judge.report import clean, curves
+from judge.report import clean, curves, likeness
 from judge.report.blocks import Cut, Inset, Marks, case_block, case_title, more, pointed_line, printed_lines
 from judge.report.steps import next_commands, root_cause
 
@@ -123,16 +123,9 @@ def _every_case(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableTy
 def _resemblance(report: Report) -> Iterator[RenderableType]:
     if report.diagnosis is None:
         return
-    parts = [mutant for mutant in report.diagnosis.mutants if mutant.part]
-    for mutant in parts[:3]:
-        yield Text.assemble(f"your {mutant.part} behaves exactly like one that ", (mutant.what, "bold yellow"))
-    if parts:
-        return
-    like = " or one that ".join(mutant.what for mutant in report.diagnosis.mutants[:3])
-    if report.diagnosis.strength == "exactly":
-        yield Text.assemble("your code behaves exactly like one that ", (like, "bold yellow"))
-    else:
-        yield Text.assemble("your code fails the same cases as one that ", (like, "yellow"))
+    style = "bold yellow" if report.diagnosis.strength == "exactly" else "yellow"
+    for lead, what, rest in likeness.sentences(report.diagnosis):
+        yield Text.assemble(f"{lead} ", (what, style), f" {rest}" if rest else "")
 
 
 def _other_cases(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableType]:

@@ -1,0 +1,124 @@
+"""The search for what a failing submission behaves like: what it showed, and what seeded bugs show in its place.
+
+A glance is one bare run, values only; looking closely takes every facet that the submission's own observation has.
+Namespaces and decoded calls are kept, and all of it ends when the time is used up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from judge.agreement import agree, distance
+from judge.compare import manners
+from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome, load
+from judge.mutants import Mutant
+from judge.observation import Observation
+from judge.processes.wire import decoder
+from judge.program import Program
+
+
+class OutOfTimeError(Exception):
+    """The search has to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A failing case, and the cheapest of its calls whose values, or error, are not the reference's."""
+
+    case: DrawnCase
+    call: DrawnCall | None  # None: what is wrong with the case is not in the values of one call
+
+
+@dataclass(slots=True)
+class Bug:
+    """A mutant, or two at once, as code that can be run."""
+
+    mutants: tuple[Mutant, ...]
+    source: str
+    _namespace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        if not self._namespace:
+            self._namespace = load(Path(f"mutant {self.mutants[0].name}"), self.source)
+        return self._namespace
+
+
+class Search:
+    """One submission's observations beside what mutants give. Raises OutOfTimeError after ``seconds`` of work."""
+
+    def __init__(
+        self, problem: DrawnProblem, observed: dict[int, Observation], outcomes: dict[str, Outcome], seconds: float
+    ):
+        self.problem = problem
+        self.observed = observed
+        self.outcomes = outcomes
+        self._deadline = time.process_time() + seconds
+        self._decoders: dict[int, Callable[[], Program]] = {}
+        chosen = [case for case in problem.cases if case.name in outcomes]
+        self.passing = [case for case in chosen if outcomes[case.name].passed]
+        failing = [case for case in chosen if not outcomes[case.name].passed]
+        self.failing = sorted(failing, key=lambda case: sum(len(call.data) for call in case.calls))
+
+    @cached_property
+    def evidence(self) -> list[Evidence]:
+        """What each failing case shows; the cheapest first, and those that a glance can't tell last."""
+        found = [Evidence(case, self._telling(case)) for case in self.failing]
+        return sorted(found, key=lambda one: (one.call is None, len(one.call.data) if one.call else 0))
+
+    def differs(self, call: DrawnCall) -> bool:
+        """Whether the submission's values, or error, are not the reference's."""
+        return distance(self.observed[call.number], self.problem.expected[call.number], call.program) > 0
+
+    def glance(self, bug: Bug, call: DrawnCall) -> float:
+        """How far a bug's values for this call are from the submission's; 0 if they are equal, or raise the same."""
+        self._check_time()
+        decode = self._decoders.setdefault(call.number, decoder(call.data))
+        return distance(self.observed[call.number], self.problem.glance(bug.namespace, decode), call.program)
+
+    def agrees(self, bug: Bug, calls: Iterable[DrawnCall]) -> bool:
+        """Whether a bug gives in every facet what the submission gave."""
+        return all(
+            agree(
+                self.observed[call.number],
+                self.look(bug, call),
+                call.program,
+                self.problem.expected[call.number].scales,
+            )
+            for call in calls
+        )
+
+    def fares_alike(self, bug: Bug, case: DrawnCase) -> bool:
+        """Whether a bug gives for each call of a case what the submission gave, or, if random, the same complaints."""
+        if not self.agrees(bug, case.calls):
+            return False
+        if not any(call.program.random for call in case.calls):
+            return True
+        return self.outcome(bug, case).complaints == self.outcomes[case.name].complaints
+
+    def outcome(self, bug: Bug, case: DrawnCase) -> Outcome:
+        """How a bug fares on a case."""
+        return self.problem.judge_case(case, [self.look(bug, call) for call in case.calls])
+
+    def look(self, bug: Bug, call: DrawnCall) -> Observation:
+        """What a bug gives for a call; where the submission's manners are good, the bug's own are not looked at."""
+        self._check_time()
+        seen = self.observed[call.number]
+        if not (seen.error or call.program.raises or any(manners(seen))):
+            found = self.problem.results(bug.namespace, call)
+            if not found.error:
+                return found
+        return self.problem.observe(bug.namespace, call)
+
+    def _telling(self, case: DrawnCase) -> DrawnCall | None:
+        calls = [call for call in case.calls if not call.program.random and self.differs(call)]
+        return min(calls, key=lambda call: len(call.data), default=None)
+
+    def _check_time(self) -> None:
+        if time.process_time() > self._deadline:
+            raise OutOfTimeError
