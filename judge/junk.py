@@ -56,10 +56,11 @@ def first(args, kwargs):
 
 
 def edited(result, args, kwargs):
-    value = first(args, kwargs)
-    if value is not None:
-        with torch.no_grad():
-            value.mul_(2)
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, torch.Tensor) and value.dtype is not torch.bool:
+            with torch.no_grad():
+                value.mul_(2)
+            break
     return result
 """
 _FUNCTION = """

@@ -51,7 +51,7 @@ KINDS = {
     "parts": ["tuple"],
     "mask": ["bool tensor"],
     "count": ["int"],
-    "Block": ["floating tensor"],
+    "Block": ["floating tensor", "differentiable tensor"],
 }
 
 
@@ -103,6 +103,12 @@ def test_an_edited_input_is_edited_under_keywords_too(pieces):
         result = pieces["f gives an edited input"]["f"](**given)
         assert result.equal(2 * X)
         assert given["x"].equal(2 * X)
+
+
+def test_an_input_of_integers_is_edited_too(pieces):
+    ids = torch.tensor([[3, 1]])
+    pieces["Block gives an edited input"]["Block"](2)(ids)
+    assert ids.tolist() == [[6, 2]]
 
 
 @pytest.mark.parametrize(
