@@ -168,9 +168,10 @@ class Call:
         """Judge gradients through these observed results, or parts ("output.0"), only; the default is all of them."""
         return self._with(differentiate=observed)
 
-    def raises(self, error: type[Exception], naming: object = None) -> Call:
-        """The call must raise this built-in exception; its message should name the value ``naming``."""
-        return self._with(raises=error.__name__, naming=None if naming is None else str(naming))
+    def raises(self, error: type[Exception] | tuple[type[Exception], ...], naming: object = None) -> Call:
+        """The call must raise this built-in exception, or one of these; its message should name ``naming``."""
+        asked = " or ".join(one.__name__ for one in (error if isinstance(error, tuple) else (error,)))
+        return self._with(raises=asked, naming=None if naming is None else str(naming))
 
     def _with(self, **changes: Any) -> Call:
         self._program = replace(self._program, **changes)

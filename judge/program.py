@@ -68,8 +68,8 @@ class Program:
 
     ``dtype``: of every floating input and module. ``random``: results may differ between runs (dropout in
     training). ``light``: one run only, without gradients. ``differentiate``: the observed names, or their parts'
-    paths ("output.0"), whose cotangents are drawn (None: all). ``raises``: the built-in exception that is asked for,
-    ``naming`` the value that its message should name. ``extras``: further runs: "again" and "device".
+    paths ("output.0"), whose cotangents are drawn (None: all). ``raises``: the built-in exception that is asked for
+    ("KeyError", or "KeyError or ValueError"), ``naming`` the value that its message should name. ``extras``: further runs: "again" and "device".
     """
 
     steps: tuple[Step, ...]

@@ -371,6 +371,15 @@ def test_the_error_that_is_asked_for_or_a_subclass_passes():
     assert compare(Observation(error=ODD), expecting("Odd"), PROGRAM).differences == []
 
 
+def test_one_of_two_errors_that_are_asked_for_passes_and_no_third():
+    either = asks((FileNotFoundError, ValueError))
+    assert compare(Observation(error=ODD), expecting("FileNotFoundError"), either).differences == []
+    found = compare(expecting("KeyError"), expecting("FileNotFoundError"), either).differences
+    assert said(found) == [
+        "error: the call raises KeyError: no, where FileNotFoundError or ValueError should be raised"
+    ]
+
+
 def test_a_call_that_returns_where_it_should_raise_is_told():
     found = compare(Observation(values={"output": matrix()}), expecting(), asks()).differences
     assert said(found) == ["error: the call returns, where ValueError should be raised"]
