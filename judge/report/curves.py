@@ -25,6 +25,8 @@ def table(curve: StreamCurve, *, ascii_only: bool) -> Table:
         (norm for norm in (*curve.norms, *curve.reference) if norm is not None and math.isfinite(norm)), default=0
     )
     for depth, norm, expected in zip(curve.depths, curve.norms, curve.reference, strict=True):
+        if depth & (depth - 1) and depth != curve.depths[-1]:  # growth shows best where depth doubles
+            continue
         drawn.add_row(
             str(depth),
             number(norm),
