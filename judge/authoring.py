@@ -150,6 +150,30 @@ class Call:
         """Whether torch.load(weights_only=True) or safetensors reads the file."""
         return self._add("readable", args=(path,))
 
+    def given(
+        self, kind: str, name: str | None = None, *, plain: bool = False, frozen: bool = False, graded: bool = False,
+        **tensors: torch.Tensor,
+    ) -> Result:  # fmt: skip
+        """A callable to give to the submission: "linear" (weight, bias), "residual" or the loss "squares" (weight).
+
+        It is a module with parameters or, ``plain``, a function; its parameters may be ``frozen``, or ``graded``: have
+        a gradient already. Calls of one with a ``name`` are noted, see ``calls``.
+        """
+        options = {"name": name, "plain": plain, "frozen": frozen, "graded": graded}
+        return self._add("given", name=kind, args=(options,), kwargs=tensors)
+
+    def leaf(self, tensor: torch.Tensor, gradient: torch.Tensor | None = None) -> Result:
+        """The tensor as one that requires a gradient and has this gradient already."""
+        return self._add("leaf", args=(tensor, gradient))
+
+    def module_list(self, *modules: Result) -> Result:
+        """An nn.ModuleList of given callables that are modules."""
+        return self._add("module_list", args=modules)
+
+    def calls(self) -> Result:
+        """The calls of the given callables that have names, such as "block 1(tensor)", in order."""
+        return self._add("calls")
+
     # How the call is judged: each returns the call itself.
 
     def in_dtype(self, dtype: torch.dtype) -> Call:
@@ -159,6 +183,14 @@ class Call:
     def random(self) -> Call:
         """Results may differ from run to run (dropout in training): one run, for relations only."""
         return self._with(random=True, light=True)
+
+    def under_no_grad(self) -> Call:
+        """Run the call inside torch.no_grad()."""
+        return self._with(no_grad=True)
+
+    def anywhere(self) -> Call:
+        """Results need not be on the inputs' device: numbers that were read from tensors."""
+        return self._with(anywhere=True)
 
     def values_only(self) -> Call:
         """One run without gradients."""

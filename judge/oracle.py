@@ -135,9 +135,10 @@ class Oracle:
         kinds: dict[str, dict[str, None]] = {}
         for call in self.problem.calls:
             expected = self.problem.expected[call.number]
+            differentiable = bool(expected.gradients) and call.program.differentiate != ()
             for value in expected.values.values():
                 own = kinds.setdefault(call.program.entry, {})
-                own |= dict.fromkeys(_kinds_of(value, differentiable=bool(expected.gradients)))
+                own |= dict.fromkeys(_kinds_of(value, differentiable=differentiable))
         return {entry: list(found) for entry, found in kinds.items()}
 
     def _second_opinion(self, module: str) -> dict[str, Any]:

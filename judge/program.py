@@ -30,6 +30,10 @@ StepKind = Literal[
     "write_file",  # the judge writes args[1], bytes as a uint8 tensor, to the scratch path args[0]
     "listing",  # the sorted names in the run's scratch folder
     "readable",  # whether torch.load(weights_only=True) or safetensors reads the scratch path args[0]
+    "given",  # a callable that the judge makes of kwargs' tensors: name its kind, args[0] its options; see given.py
+    "leaf",  # args[0] as a tensor that requires a gradient and has the gradient args[1]
+    "module_list",  # an nn.ModuleList of the given callables args
+    "calls",  # what has been noted of the given callables' calls, in order
     "sgd_step",  # one step of plain gradient descent on the sum of target's last result
 ]
 
@@ -69,7 +73,9 @@ class Program:
     ``dtype``: of every floating input and module. ``random``: results may differ between runs (dropout in
     training). ``light``: one run only, without gradients. ``differentiate``: the observed names, or their parts'
     paths ("output.0"), whose cotangents are drawn (None: all). ``raises``: the built-in exception that is asked for
-    ("KeyError", or "KeyError or ValueError"), ``naming`` the value that its message should name. ``extras``: further runs: "again" and "device".
+    ("KeyError", or "KeyError or ValueError"), ``naming`` the value that its message should name. ``extras``: further
+    runs: "again" and "device". ``no_grad``: all runs are inside torch.no_grad(). ``anywhere``: results need not be on
+    the inputs' device.
     """
 
     steps: tuple[Step, ...]
@@ -80,6 +86,8 @@ class Program:
     raises: str | None = None
     naming: str | None = None
     extras: tuple[str, ...] = ()
+    no_grad: bool = False
+    anywhere: bool = False
 
     @property
     def entry(self) -> str:

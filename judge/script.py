@@ -8,6 +8,7 @@ import torch
 
 from judge.drawn import DrawnProblem
 from judge.errors import ProblemError
+from judge.processes.given import SOURCES
 from judge.program import Program, Ref, ScratchPath, Step
 
 _HEAD = '''"""Case {case!r} of {problem}, as drawn with seed {seed}: inputs and calls, to run under a debugger.
@@ -25,6 +26,12 @@ from torch import tensor
 spec = importlib.util.spec_from_file_location("submission", sys.argv[1])
 submission = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(submission)
+
+
+def leaf(tensor, gradient):
+    tensor.requires_grad_().grad = gradient
+    return tensor
+
 '''
 
 
@@ -61,9 +68,20 @@ def _step(index: int, step: Step, program: Program) -> str:
         "write_file": "None  # a file that the judge writes, which this script leaves out",
         "listing": "None  # the names in the scratch folder, which this script leaves out",
         "readable": f"torch.load({given}, weights_only=True)",
+        "given": _lambda(step),
+        "leaf": f"leaf({given})",
+        "module_list": f"[{given}]",
+        "calls": "None  # which of the callables were called, which this script leaves out",
         "sgd_step": f"None  # one step of gradient descent on {target}, which this script leaves out",
     }[step.kind]
     return f"result{index} = {right}"
+
+
+def _lambda(step: Step) -> str:
+    if step.kind != "given":
+        return ""
+    tensors = ", ".join(f"{key}={_value(tensor)}" for key, tensor in step.kwargs.items())
+    return f"lambda x, *, {tensors}: {SOURCES[str(step.name)]}"
 
 
 def _value(value: Any) -> str:

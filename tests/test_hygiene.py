@@ -80,11 +80,16 @@ def test_a_tensor_behind_an_expanded_view_is_seen_too():
     assert snapshot.changes() == [["x", "values"]]
 
 
-def test_an_input_that_requires_a_gradient_may_get_one():
+def test_an_input_that_requires_a_gradient_may_get_one_but_keeps_the_one_that_it_has():
     x = torch.ones(3, requires_grad=True)
     snapshot = Snapshot({"x": x})
     (2 * x).sum().backward()
     assert snapshot.changes() == []
+    snapshot = Snapshot({"x": x})
+    (2 * x).sum().backward()
+    assert snapshot.changes() == [["x", "its .grad"]]
+    x.grad = None
+    assert snapshot.changes() == [["x", "its .grad"]]
 
 
 @pytest.mark.parametrize(

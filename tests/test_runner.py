@@ -202,7 +202,7 @@ def test_a_glance_is_the_first_run_alone():
     seen = []
     assert runner.glance({"f": lambda x: seen.append(1) or 3}, decode) == (None, {"output": 3})
     assert seen == [1]
-    assert (runner.glance({"f": lambda x: 1 / 0}, decode)[0]["type"] == "ZeroDivisionError"
+    assert runner.glance({"f": lambda x: 1 / 0}, decode)[0]["type"] == "ZeroDivisionError"
 
 
 def test_the_reference_is_asked_for_values_gradients_and_their_natural_sizes():

@@ -44,6 +44,16 @@ def modules(draw):
     return one.values_only()
 
 @case
+def blocks(draw):
+    "applies a block to a stream that has a gradient"
+    one = Call()
+    block = one.given("residual", "block 1", weight=draw.weight(3, 3))
+    x = one.leaf(draw.normal(2, 3), draw.normal(2, 3))
+    one.function("chain", x, one.module_list(block)).observe("output")
+    one.calls().observe("calls")
+    return one.differentiate()
+
+@case
 def low(draw):
     "goes through low precision"
     return call("g", draw.normal(2, 2), draw.normal(2)).in_dtype(torch.bfloat16)
@@ -63,6 +73,10 @@ def f(x, y=None):
 
 def g(x, *rest, **more):
     return [x + 1, *rest, more]
+
+
+def chain(x, blocks):
+    return blocks[0](x)
 
 
 class Linear(torch.nn.Linear):
@@ -173,6 +187,14 @@ def test_a_step_that_is_left_out_says_so(tmp_path):
     """
     text = script(drawn(write(tmp_path, cases, REFERENCE)), "step", 1)
     assert "result3 = None  # one step of gradient descent on result0" in text
+
+
+def test_callables_that_the_judge_gives_are_written_out(problem, run):
+    assert "result0 = lambda x, *, weight=tensor(" in script(problem, "blocks", 7)
+    left = run("blocks")
+    assert same(*result(left, problem, "blocks", "output"))
+    assert left["result1"].requires_grad
+    assert left["result1"].grad is not None
 
 
 def test_an_unknown_case_is_named(problem):

@@ -6,10 +6,13 @@ Reported by the worker about itself: a submission that tampers with this deceive
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MethodType
 from typing import Any
 
 import torch
 from torch.nn.modules import module as _modules
+
+from judge.processes.given import GivenModule
 
 _generator_state = torch.default_generator.get_state
 _equal = torch.equal
@@ -36,18 +39,20 @@ class Snapshot:
         self._arguments = arguments
         self._containers = [(path, part, _shallow(part)) for path, part in _containers(arguments, "")]
         self._tensors = [
-            (path.lstrip("."), tensor, tensor.detach().clone(), _form(tensor))
-            for path, tensor in input_tensors(arguments)
+            (path.lstrip("."), tensor, tensor.detach().clone(), _form(tensor), _gradient(tensor))
+            for path, tensor in (*input_tensors(arguments), *_given_parameters(arguments, ""))
         ]
 
     def changes(self) -> list[list[str]]:
         """What is no longer as it was: pairs of an input's path and what about it changed."""
         found = []
-        for path, tensor, copy, form in self._tensors:
+        for path, tensor, copy, form, gradient in self._tensors:
             if _form(tensor) != form:
                 found.append([path, "shape or flags"])
             elif not _same_bits(tensor.detach(), copy):
                 found.append([path, "values"])
+            elif gradient is not None and not _same_gradient(_gradient(tensor), gradient):
+                found.append([path, "its .grad"])
         for path, part, parts in self._containers:
             now = _shallow(part)
             if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts, strict=True)):
@@ -92,6 +97,20 @@ def _note_parameter(module: torch.nn.Module, name: str, parameter: torch.nn.Para
     _registered[0] += 1
 
 
+def _given_parameters(value: Any, path: str) -> Iterator[tuple[str, torch.Tensor]]:
+    """Those of the judge's own modules, also where only their forward is given."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _given_parameters(part, f"{path}.{key}")
+    elif isinstance(value, (list, tuple, torch.nn.ModuleList)):
+        for index, part in enumerate(value):
+            yield from _given_parameters(part, f"{path}.{index}")
+    else:
+        module = value.__self__ if isinstance(value, MethodType) else value
+        if isinstance(module, GivenModule):
+            yield from ((f"{path}.{name}", parameter) for name, parameter in module.named_parameters())
+
+
 def _containers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, (dict, list, tuple)):
         if path and not isinstance(value, tuple):  # the outermost dict is the judge's own
@@ -107,6 +126,14 @@ def _shallow(part: Any) -> list[Any]:
 
 def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad, tensor.is_leaf
+
+
+def _gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    return tensor.grad.detach().clone() if tensor.is_leaf and tensor.grad is not None else None
+
+
+def _same_gradient(now: torch.Tensor | None, before: torch.Tensor) -> bool:
+    return now is not None and now.shape == before.shape and _same_bits(now, before)
 
 
 def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -26,7 +26,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from judge.processes import hygiene, scratch, wire
+from judge.processes import given, hygiene, scratch, wire
 from judge.processes.faults import StepError, describe
 from judge.program import Program, Ref, ScratchPath, Step
 
@@ -51,6 +51,7 @@ class Run:
         self.snapshots: dict[str, bytes] = {}
         self.leaves: dict[str, torch.Tensor] = {}
         self.modules: dict[int, nn.Module] = {}
+        self.calls: list[str] = []
         self.changed: list[list[str]] = []
         self.settings: list[str] = []
         self.generator = False
@@ -60,6 +61,10 @@ class Run:
 
     def execute(self) -> None:
         """Run every step; raises whatever the submission raises."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.program.no_grad):
+            self._execute()
+
+    def _execute(self) -> None:
         before = hygiene.settings()
         for index, step in enumerate(self.program.steps):
             args, kwargs = self._arguments(index, step)
@@ -92,6 +97,13 @@ class Run:
             return operator.attrgetter(str(step.name))(target)
         if step.kind == "identical":
             return target is args[0]
+        if step.kind == "given":
+            self.modules[index], as_given = given.make(str(step.name), kwargs, self.calls, **args[0])
+            return as_given
+        if step.kind in ("leaf", "module_list"):
+            return given.leaf(*args) if step.kind == "leaf" else nn.ModuleList(args)
+        if step.kind == "calls":
+            return list(self.calls)
         return self._module_step(index, step, target, args)
 
     def floating_results(self) -> Iterator[tuple[str, torch.Tensor]]:
@@ -183,7 +195,7 @@ class Run:
 
 
 class _BareRun(Run):
-    def execute(self) -> None:
+    def _execute(self) -> None:
         for index, step in enumerate(self.program.steps):
             args, kwargs = self._arguments(index, step)
             result = self.step(index, step, args, kwargs)

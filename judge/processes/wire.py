@@ -98,7 +98,8 @@ def encode_call(program: Program) -> bytes:
     header = {
         "steps": steps, "dtype": program.dtype, "random": program.random, "light": program.light,
         "differentiate": program.differentiate, "raises": program.raises, "naming": program.naming,
-        "extras": program.extras, "tensors": table, "blobs": [len(blob) for blob in blobs],
+        "extras": program.extras, "no_grad": program.no_grad, "anywhere": program.anywhere,
+        "tensors": table, "blobs": [len(blob) for blob in blobs],
     }  # fmt: skip
     return _join(header, blobs)
 
@@ -135,7 +136,7 @@ def _built(header: dict[str, Any], data: bytes, position: int) -> Program:
     return Program(
         steps, header["dtype"], header["random"], header["light"],
         None if differentiate is None else tuple(differentiate),
-        header["raises"], header["naming"], tuple(header["extras"]),
+        header["raises"], header["naming"], tuple(header["extras"]), header["no_grad"], header["anywhere"],
     )  # fmt: skip
 
 
