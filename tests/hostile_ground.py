@@ -159,6 +159,7 @@ class Trials:
         os.environ[SECRET] = "not for submissions"
         libc.prctl(_SET_CHILD_SUBREAPER, 1)  # what a submission leaves behind becomes our child
         self._opened = OpenProblem(load_problem("softmax", folder=TINY), engine, seed=os.getpid())
+        assert self._opened.cases  # the worker that draws them is there
         self._own = _descendants()
 
     def judge(self, text: str, limits: Limits | None = None, turn: int = 0) -> Report | str:
