@@ -86,6 +86,7 @@ class DrawnProblem:
         self.cases: list[DrawnCase] = []
         self.streams: dict[str, DrawnCall] = {}
         self.expected: dict[int, Observation] = {}
+        self._kinds: set[Any] = set()
         for case in _cases(folder, name):
             if not only or case.name in only:
                 self._draw(case, seed)
@@ -179,7 +180,10 @@ class DrawnProblem:
         if program.light or program.raises:
             return False
         kind = _kind(program)
-        return all(_kind(call.program) != kind for call in self.calls if call.program.extras)
+        if kind in self._kinds:
+            return False
+        self._kinds.add(kind)
+        return True
 
     def _expect(self, call: DrawnCall) -> Observation:
         raw = runner.results(self.reference, call.data, self.pool)

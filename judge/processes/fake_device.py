@@ -50,10 +50,9 @@ class FakeDevice(TorchFunctionMode):
             return func(*args, **kwargs)
         if func is _T.cuda:  # a build without CUDA would refuse
             return _placed(args[0], True)
-        there = _destination(func, args, kwargs)
-        args, kwargs = _on_cpu(args), _on_cpu(kwargs)
         with torch._C.DisableTorchFunctionSubclass():
-            return _placed(func(*args, **kwargs), there)
+            there = _destination(func, args, kwargs)
+            return _placed(func(*_on_cpu(args), **_on_cpu(kwargs)), there)
 
     def __enter__(self) -> Any:
         for kind, call in _SCRIPTED:
