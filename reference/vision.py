@@ -38,3 +38,75 @@ class PatchEmbedding(nn.Module):
 
 def _pair(size: Size) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else (size[0], size[1])
+
+
+class VisionTransformer(nn.Module):
+    """A class token and the patches, with positions, through PyTorch's own encoder layers; logits from the class token.
+
+    The layers are ``nn.TransformerEncoderLayer(norm_first=True, activation="gelu")`` with the parameters joined to its
+    layout. Its dropout on the attention's output is taken out, as in Dive into Deep Learning's vision transformer.
+    ValueError as in PatchEmbedding, for heads that don't divide the width, and for a negative number of blocks.
+    """
+
+    def __init__(
+        self,
+        img_size: Size,
+        patch_size: Size,
+        in_channels: int,
+        d_model: int,
+        d_ff: int,
+        num_heads: int,
+        num_blocks: int,
+        num_classes: int,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        if num_blocks < 0 or d_model % num_heads:
+            raise ValueError(f"{num_blocks} blocks of {num_heads} heads, {d_model} features wide")
+        self.patch_embedding = PatchEmbedding(img_size, patch_size, in_channels, d_model)
+        self.cls_token = nn.Parameter(torch.randn(1, 1, d_model))
+        self.positions = nn.Parameter(torch.randn(1, 1 + self.patch_embedding.num_patches, d_model))
+        self.blocks = nn.ModuleList(_EncoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_blocks))
+        self.norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, num_classes)
+        self.dropout = dropout
+
+    def forward(self, images: Tensor) -> Tensor:
+        """images (batch, in_channels, height, width); gives logits (batch, num_classes)."""
+        position_of_cls, positions_of_patches = self.positions.tensor_split([1], dim=1)
+        patches = self.patch_embedding(images) + positions_of_patches
+        tokens = torch.cat([(self.cls_token + position_of_cls).repeat(len(images), 1, 1), patches], dim=1)
+        tokens = F.dropout(tokens, self.dropout, self.training)
+        for block in self.blocks:
+            tokens = block(tokens)
+        return self.head(self.norm(tokens.select(1, 0)))
+
+
+class _EncoderLayer(nn.Module):
+    """PyTorch's encoder layer under the keys of the pre-norm block."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(d_model)
+        self.attention = nn.ModuleDict({f"{name}_proj": nn.Linear(d_model, d_model) for name in "qkvo"})
+        self.norm2 = nn.LayerNorm(d_model)
+        self.mlp = nn.ModuleDict({"fc1": nn.Linear(d_model, d_ff), "fc2": nn.Linear(d_ff, d_model)})
+        layer = nn.TransformerEncoderLayer(
+            d_model, num_heads, d_ff, dropout, activation="gelu", batch_first=True, norm_first=True, device="meta"
+        )
+        layer.dropout1 = nn.Dropout(0.0)
+        self._layer = (layer,)  # in a tuple, so that its parameters are not this module's
+
+    def forward(self, x: Tensor) -> Tensor:
+        layer = self._layer[0].train(self.training)
+        query, key, value = (self.attention[f"{name}_proj"] for name in "qkv")
+        parameters = {
+            "self_attn.in_proj_weight": torch.cat([query.weight, key.weight, value.weight]),
+            "self_attn.in_proj_bias": torch.cat([query.bias, key.bias, value.bias]),
+        }
+        for name, module in {
+            "self_attn.out_proj": self.attention["o_proj"],
+            **{"linear1": self.mlp["fc1"], "linear2": self.mlp["fc2"], "norm1": self.norm1, "norm2": self.norm2},
+        }.items():
+            parameters |= {f"{name}.{key}": parameter for key, parameter in module.named_parameters()}
+        return torch.func.functional_call(layer, parameters, (x,))
