@@ -115,10 +115,21 @@ def home(context: typer.Context, version: Version = False) -> None:
 @app.command("list")
 def list_() -> None:
     """List the problems and how far you are."""
-    from judge import catalog
+    from judge import catalog, progress
     from judge.report import pages
 
-    _leave(0, pages.listing(catalog.load_problems(), _standings()))
+    problems, standings = catalog.load_problems(), _standings()
+    _leave(0, pages.listing(problems, standings, progress.next_problem(problems, standings)))
+
+
+@app.command("next")
+def next_() -> None:
+    """Show the statement of the problem to do next."""
+    from judge import catalog, progress
+    from judge.report import pages
+
+    following = progress.next_problem(catalog.load_problems(), _standings())
+    _say("every problem is solved" if following is None else pages.statement(following))
 
 
 @app.command()
@@ -206,6 +217,15 @@ def verify(ids: Ids = None, isolation: How = Isolation.auto) -> None:
     for one in proofs:
         _say(proof.render(one))
     raise typer.Exit(0 if all(one.ok for one in proofs) else 1)
+
+
+@app.command()
+def new(id: Id) -> None:
+    """Begin a problem of your own: make its folder."""
+    from judge import scaffold
+    from judge.report import pages
+
+    _say(pages.begun(id, scaffold.make(id), scaffold.STEPS))
 
 
 @app.command()

@@ -140,12 +140,22 @@ def test_judge_alone_is_content_when_everything_is_solved(run):
 def test_the_list_marks_what_is_solved_and_what_was_tried(run):
     run("submit", "layer-norm", "answer.py")
     shown = run("list")
-    assert re.search(r"^\[-\]  layer-norm +The layer-norm +easy +10$", shown.out, re.MULTILINE)
-    assert re.search(r"^\[ \]  rms-norm ", shown.out, re.MULTILINE)
+    assert re.search(r"^> \[-\] layer-norm +The layer-norm +easy +10$", shown.out, re.MULTILINE)
+    assert re.search(r"^  \[ \] rms-norm ", shown.out, re.MULTILINE)
+    assert shown.out.startswith("1  Normalization\n")
     run.report = report("accepted")
     run("submit", "layer-norm", "answer.py")
-    assert "[x]  layer-norm" in run("list").out
+    assert "  [x] layer-norm" in run("list").out
+    assert "> [ ] rms-norm" in run("list").out
     assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_next_shows_the_statement_of_what_comes_next(run):
+    assert run("next").out == run("show", "layer-norm").out
+    for name in ("layer-norm", "rms-norm"):
+        run.report = report("accepted", problem=name)
+        run("submit", name, "answer.py")
+    assert run("next").out == "every problem is solved\n"
 
 
 def test_a_statement_is_rendered_without_its_hints(run):

@@ -11,24 +11,54 @@ from typing import TYPE_CHECKING
 from judge.models import Diagnosis, Problem
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from judge.doctor import Check
     from judge.progress import Standing
 
 _TITLE_WIDTH = 31
+_TRACKS = {
+    1: "Normalization",
+    2: "Attention",
+    3: "Transformer blocks",
+    4: "Accounting and choices",
+    5: "Tests as the answer",
+}
 _CLOSED_SHOWN = 3
 
 
-def listing(problems: Sequence[Problem], standings: dict[str, Standing]) -> str:
-    """List every problem with its state."""
+def listing(problems: Sequence[Problem], standings: dict[str, Standing], following: Problem | None) -> str:
+    """List every problem with its state, by track; the next one is pointed at."""
     width = max((len(problem.id) for problem in problems), default=0)
-    rows = [
-        f"{_state(standings.get(problem.id))}  {problem.id:{width}}  {_short(problem.title):{_TITLE_WIDTH}}  "
-        f"{problem.difficulty:6}  {problem.points:3}"
-        for problem in problems
-    ]
-    return "\n".join((*rows, "", "[x] solved  [-] tried   next: judge show ID"))
+    rows: list[str] = []
+    track = None
+    for problem in problems:
+        if problem.track != track:
+            track = problem.track
+            rows += (
+                ["", f"{track}  {_TRACKS.get(track, 'more')}"] if rows else [f"{track}  {_TRACKS.get(track, 'more')}"]
+            )
+        rows.append(
+            f"{'>' if problem is following else ' '} {_state(standings.get(problem.id))} {problem.id:{width}}  "
+            f"{_short(problem.title):{_TITLE_WIDTH}}  {problem.difficulty:6}  {problem.points:3}"
+        )
+    return "\n".join((*rows, "", "[x] solved  [-] tried  > next: judge next shows it, judge show ID any other"))
+
+
+def begun(problem_id: str, folder: Path, steps: Sequence[tuple[str, str]]) -> str:
+    """Say what to write in a new problem's folder, in order."""
+    width = max(len(name) for name, _ in steps)
+    rows = [f"  {number}. {name:{width}}  {what}" for number, (name, what) in enumerate(steps, start=1)]
+    return "\n".join(
+        (
+            f"{folder} is yours to fill in, in this order:",
+            *rows,
+            "",
+            f"judge verify {problem_id}   says at any time what is missing; docs/adding-a-problem.md explains it all",
+        )
+    )
 
 
 def home(
