@@ -121,6 +121,17 @@ def unfrozen(x, blocks):
     return chain(x, blocks)
 
 
+def silenced(x, blocks):
+    for block in blocks:
+        block.eval()
+    return chain(x, blocks)
+
+
+def hooked(x, blocks):
+    blocks[1].register_forward_hook(lambda block, args, result: None)
+    return chain(x, blocks)
+
+
 def required(x, blocks):
     return chain(x.requires_grad_(), blocks).detach()
 
@@ -133,6 +144,19 @@ def test_gradients_and_flags_of_blocks_and_stream_are_watched():
     assert any("its .grad" in text for text in differences(program(graded=True), cleared))
     assert any("shape or flags" in text for text in differences(program(frozen=True), unfrozen))
     assert any("shape or flags" in text for text in differences(program(), required))
+
+
+def test_a_gradient_that_was_not_there_is_seen():
+    changed = differences(program(), backward)
+    assert any("weight is changed by the call (its .grad)" in text for text in changed)
+    assert any("is there, where none should be" in text for text in changed)
+
+
+def test_the_mode_and_the_hooks_of_blocks_are_watched():
+    assert differences(program(), silenced) == [
+        f"2.1.{i} is changed by the call (its mode or its hooks)" for i in (0, 1)
+    ]
+    assert differences(program(), hooked) == ["2.1.1 is changed by the call (its mode or its hooks)"]
 
 
 def test_gradients_are_watched_where_only_a_function_is_given():

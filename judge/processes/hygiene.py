@@ -38,9 +38,11 @@ class Snapshot:
     def __init__(self, arguments: dict[str, Any]):
         self._arguments = arguments
         self._containers = [(path, part, _shallow(part)) for path, part in _containers(arguments, "")]
+        self._modules = [(path.lstrip("."), m, _mode(m), _gradients(m)) for path, m in _given_modules(arguments, "")]
+        parameters = [(f"{path}.{key}", p) for path, m, _, _ in self._modules for key, p in m.named_parameters()]
         self._tensors = [
             (path.lstrip("."), tensor, tensor.detach().clone(), _form(tensor), _gradient(tensor))
-            for path, tensor in (*input_tensors(arguments), *_given_parameters(arguments, ""))
+            for path, tensor in (*input_tensors(arguments), *parameters)
         ]
 
     def changes(self) -> list[list[str]]:
@@ -53,6 +55,11 @@ class Snapshot:
                 found.append([path, "values"])
             elif gradient is not None and not _same_gradient(_gradient(tensor), gradient):
                 found.append([path, "its .grad"])
+        for path, module, mode, gradients in self._modules:
+            if _mode(module) != mode:
+                found.append([path, "its mode or its hooks"])
+            for key in sorted(_gradients(module) - gradients):
+                found.append([f"{path}.{key}", "its .grad"])
         for path, part, parts in self._containers:
             now = _shallow(part)
             if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts, strict=True)):
@@ -97,18 +104,28 @@ def _note_parameter(module: torch.nn.Module, name: str, parameter: torch.nn.Para
     _registered[0] += 1
 
 
-def _given_parameters(value: Any, path: str) -> Iterator[tuple[str, torch.Tensor]]:
-    """Those of the judge's own modules, also where only their forward is given."""
+def _given_modules(value: Any, path: str) -> Iterator[tuple[str, GivenModule]]:
+    """The judge's own modules, also where only their forward is given."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from _given_parameters(part, f"{path}.{key}")
+            yield from _given_modules(part, f"{path}.{key}")
     elif isinstance(value, (list, tuple, torch.nn.ModuleList)):
         for index, part in enumerate(value):
-            yield from _given_parameters(part, f"{path}.{index}")
+            yield from _given_modules(part, f"{path}.{index}")
     else:
         module = value.__self__ if isinstance(value, MethodType) else value
         if isinstance(module, GivenModule):
-            yield from ((f"{path}.{name}", parameter) for name, parameter in module.named_parameters())
+            yield path, module
+
+
+def _mode(module: GivenModule) -> tuple[bool, int]:
+    hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks)
+    return module.training, sum(map(len, hooks))
+
+
+def _gradients(module: GivenModule) -> set[str]:
+    """The parameters that have one: of these what it is is watched, too."""
+    return {key for key, parameter in module.named_parameters() if parameter.grad is not None}
 
 
 def _containers(value: Any, path: str) -> Iterator[tuple[str, Any]]:

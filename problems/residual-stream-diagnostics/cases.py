@@ -103,7 +103,7 @@ def memory_layouts(draw):
         draw.noncontiguous(stream(draw)),
         draw.expanded(stream(draw)[0], 3),
     )
-    return [give(draw, x) for give in (stream_norms, stream_gradients) for x in layouts]
+    return [give(draw, x, plain=True) for give in (stream_norms, stream_gradients) for x in layouts]
 
 
 @case
@@ -146,7 +146,7 @@ def inside_no_grad(draw):
 def lower_precision(draw):
     "gives float64 norms for a float32 or bfloat16 stream, which the blocks get as it is"
     return [
-        give(draw, stream(draw)).in_dtype(dtype)
+        give(draw, stream(draw), plain=True).in_dtype(dtype)
         for give in (stream_norms, stream_gradients)
         for dtype in (torch.float32, torch.bfloat16)
     ]
@@ -180,7 +180,7 @@ def norms_through_to_the_exponent(draw):
     "gives norms that growth_exponent takes, and keeps nothing from one call to the next"
     one = Call()
     first, second = stream(draw), stream(draw, 1, 3)
-    blocks, others = given_blocks(one, draw), given_blocks(one, draw, ("residual",) * 4)
+    blocks, others = (given_blocks(one, draw, kinds, plain=True) for kinds in (KINDS, ("residual",) * 4))
     norms = one.function("residual_stream_norms", first, blocks).observe("norms")
     one.function("growth_exponent", norms).observe("exponent")
     gradients = one.function("gradient_norms", second, others, given_loss(one, draw, second)).observe("gradients")
