@@ -36,7 +36,7 @@ class Case:
 
     name: str
     sentence: str
-    draw: Callable[[Draw], Any]
+    draw: Callable[..., Any]
     is_relation: bool
     is_stream: bool = False
 
@@ -54,8 +54,11 @@ def relation(function: Callable[[Draw], tuple[Call | Sequence[Call], Check]]) ->
     return Case(function.__name__, _sentence(function), function, is_relation=True)
 
 
-def stream(function: Callable[[Draw], dict[str, Call]]) -> Case:
-    """Make the residual stream's measurement: by label, a call that observes the stream at depth 0, 1, ... in turn."""
+def stream(function: Callable[[Draw, int], dict[str, Call]]) -> Case:
+    """Make the residual stream's measurement from a function of ``draw`` and a depth.
+
+    It returns, by label, a call that observes the stream before the first block and after each of as many blocks.
+    """
     return Case(function.__name__, _sentence(function), function, is_relation=False, is_stream=True)
 
 

@@ -76,8 +76,17 @@ class Outcome:
 class DrawnProblem:
     """Everything that is known of a problem before a submission's first observation."""
 
-    def __init__(self, folder: Path, name: str, seed: int, signatures: dict[str, dict[str, str]], only: Sequence[str]):
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        seed: int,
+        signatures: dict[str, dict[str, str]],
+        only: Sequence[str],
+        depth: int = 16,
+    ):
         self.folder = folder
+        self.depth = depth
         self.id = name
         self.labels = Labels(signatures)
         self.reference = load(folder / "hidden" / "reference.py")
@@ -150,14 +159,15 @@ class DrawnProblem:
     def _draw(self, case: Case, seed: int) -> None:
         draw = Draw(case_generator(seed, self.id, case.name))
         with self._blame(case.name):
-            drawn = case.draw(draw)
             if case.is_stream:
+                drawn = case.draw(draw, self.depth)
                 for label, call in drawn.items():
                     depths = sum(step.observe is not None for step in call.program.steps)
                     if depths < 3:
                         raise ValueError(f"stream {label!r} has {depths} depths; observe at least three")
-                    self.streams[label] = self._add(case, call.values_only())
+                    self.streams[label] = self._add(case, call, stream=True)
                 return
+            drawn = case.draw(draw)
             calls, check = drawn if case.is_relation else (drawn, None)
             calls = [calls] if isinstance(calls, Call) else calls
             if case.is_relation:
@@ -165,9 +175,11 @@ class DrawnProblem:
             own = tuple(self._add(case, call, form_only=case.is_relation) for call in calls)
             self.cases.append(DrawnCase(case.name, case.sentence, own, check))
 
-    def _add(self, case: Case, call: Call, *, form_only: bool = False) -> DrawnCall:
+    def _add(self, case: Case, call: Call, *, form_only: bool = False, stream: bool = False) -> DrawnCall:
         program = in_dtype(call.program)
-        if self._is_first_of_its_kind(program):
+        if stream:
+            program = replace(program, extras=("stream",))
+        elif self._is_first_of_its_kind(program):
             program = replace(program, extras=("again", "device"))
         data = wire.encode_call(program)
         label = self.labels.of(program)

@@ -141,12 +141,14 @@ class Diagnosis(Value):
 
 
 class StreamCurve(Value):
-    """The root mean square of the residual stream by depth, the student's beside the reference's."""
+    """The residual stream by depth, root mean square and L2 norm of its gradient, the student's and the reference's."""
 
     label: str
     depths: tuple[int, ...]
     norms: tuple[float | None, ...]  # None where the student's stream is missing or not finite
     reference: tuple[float, ...]
+    gradients: tuple[float | None, ...] = ()
+    reference_gradients: tuple[float, ...] = ()
     sentence: str
 
 

@@ -46,6 +46,7 @@ from judge.submission import read_submission
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
 _PRINTED_LINES = 20
+STREAM_DEPTH = 16  # of the residual streams that are measured with every submission
 
 Station = Callable[[str], None]
 
@@ -119,7 +120,9 @@ class _Drawn:
 class OpenProblem:
     """A problem with its oracle worker: drawn once, judged as often as wanted."""
 
-    def __init__(self, problem: Problem, engine: Engine, *, seed: int, cases: Sequence[str] = ()):
+    def __init__(
+        self, problem: Problem, engine: Engine, *, seed: int, cases: Sequence[str] = (), depth: int = STREAM_DEPTH
+    ):
         self.problem = problem
         self.engine = engine
         self.seed = seed
@@ -130,7 +133,7 @@ class OpenProblem:
             {
                 "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "scratch": scratch,
                 "id": problem.id, "seed": seed,
-                "signatures": signatures, "only": list(cases),
+                "signatures": signatures, "only": list(cases), "depth": depth,
             }
         )  # fmt: skip
 

@@ -15,17 +15,21 @@ _CLOSE = 0.1
 
 
 def curve(label: str, observed: Observation | None, expected: Observation) -> dict[str, Any]:
-    """One curve as the report holds it: depths, root mean squares of both streams, and a sentence.
+    """One curve as the report holds it: depths, root mean squares of both streams, gradient norms, a sentence.
 
-    The values of both are the stream at depth 0, 1, ..., in the order of the reference's.
+    The values of both are the stream at depth 0, 1, ..., in the order of the reference's. Gradients are those of the
+    deepest stream times a fixed random cotangent, by their L2 norm.
     """
-    norms = [None if observed is None else _rms(observed.values.get(name)) for name in expected.values]
+    names = list(expected.values)
+    norms = [None if observed is None else _rms(observed.values.get(name)) for name in names]
     reference = [_rms(value) or 0.0 for value in expected.values.values()]
     return {
         "label": label,
         "depths": list(range(len(reference))),
         "norms": norms,
         "reference": reference,
+        "gradients": [None if observed is None else _norm(observed.gradients.get(name)) for name in names],
+        "reference_gradients": [_norm(expected.gradients.get(name)) or 0.0 for name in names],
         "sentence": _sentence(norms, reference),
     }
 
@@ -36,6 +40,11 @@ def growth(norms: Sequence[float]) -> float:
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def _norm(value: Any) -> float | None:
+    rms = _rms(value)
+    return None if rms is None else rms * value.numel() ** 0.5
 
 
 def _rms(value: Any) -> float | None:

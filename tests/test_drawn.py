@@ -42,7 +42,7 @@ def linear(draw):
     return [call("f", x), call("f", 3 * x)], check
 
 @stream
-def depths(draw):
+def depths(draw, depth):
     "streams"
     one = Call()
     for depth in range(3):
@@ -105,7 +105,7 @@ def test_the_same_seed_draws_the_same_bytes_whatever_else_runs(problem):
 
 def test_the_first_call_of_each_kind_gets_the_further_runs(problem):
     extras = [bool(call.program.extras) for call in problem(SEVERAL).calls]
-    assert extras == [True, True, True, False, False, False]  # other ranks, other arguments
+    assert extras == [True, True, True, False, False, True]  # other ranks, other arguments
 
 
 def test_relations_errors_and_light_calls_get_no_further_runs(problem):
@@ -124,8 +124,8 @@ def test_relations_errors_and_light_calls_get_no_further_runs(problem):
     assert [call.program.extras for call in problem(cases, reference).calls] == [()] * 3
 
 
-def test_relations_and_streams_are_light_and_cases_are_not(problem):
-    assert [call.program.light for call in problem(SEVERAL).calls] == [False] * 3 + [True] * 3
+def test_relations_are_light_and_cases_are_not(problem):
+    assert [call.program.light for call in problem(SEVERAL).calls] == [False] * 3 + [True] * 2 + [False]
 
 
 def test_drawn_tensors_get_the_dtype_of_the_call():
@@ -151,7 +151,7 @@ def test_a_case_without_a_docstring_is_named(problem):
 
 def test_a_file_without_cases_is_named(problem):
     assert "there is no case" in complaint(problem, "")
-    assert "there is no case" in complaint(problem, "@stream\ndef s(draw):\n    'doubles'\n    return {}\n")
+    assert "there is no case" in complaint(problem, "@stream\ndef s(draw, depth):\n    'doubles'\n    return {}\n")
 
 
 def test_a_case_that_raises_is_named_with_its_line(problem):

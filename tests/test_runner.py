@@ -205,6 +205,29 @@ def test_a_glance_is_the_first_run_alone():
     assert runner.glance({"f": lambda x: 1 / 0}, decode)[0]["type"] == "ZeroDivisionError"
 
 
+def chain(depth=3):
+    one = Call()
+    after = one.function("f", normal(2, 3)).observe("0")
+    for number in range(1, depth):
+        after = one.function("f", after).observe(str(number))
+    return one
+
+
+def test_a_stream_is_measured_in_one_run_with_its_gradient_at_every_place():
+    seen = observe(chain(), "stream", f=lambda x: 2 * x)
+    assert [seen.values[name].equal(2 ** (int(name) + 1) * normal(2, 3)) for name in "012"] == [True] * 3
+    cotangent = POOL[:6].reshape(2, 3)
+    assert [seen.gradients[name].allclose(factor * cotangent) for name, factor in zip("012", (4, 2, 1))] == [True] * 3
+
+
+def test_a_stream_that_is_cut_off_or_breaks_has_no_gradients_before_that():
+    assert observe(chain(), "stream", f=lambda x: x.detach()).gradients == {}
+    calls = iter(range(9))
+    broken = observe(chain(), "stream", f=lambda x: x if next(calls) < 2 else 1 / 0)
+    assert broken.error.type == "ZeroDivisionError"
+    assert list(broken.values) == ["0", "1"]
+
+
 def test_the_reference_is_asked_for_values_gradients_and_their_natural_sizes():
     x, y = normal(2, 3), normal(3, seed=2)
     raw = runner.results({"f": lambda x, y: x @ y}, wire.encode_call(call("f", x, y=y).program), POOL)

@@ -35,6 +35,15 @@ def test_the_norm_is_the_root_mean_square_over_all_elements():
     assert found["reference"] == pytest.approx([2.5, 1.0, math.sqrt(2)])
 
 
+def test_gradients_are_measured_by_their_norm_and_may_be_missing():
+    reference, own = streams(pre_norm(3)), streams(pre_norm(3))
+    reference.gradients.update({name: torch.full((2, 2), 3.0) for name in "012"})
+    own.gradients.update({"0": None, "1": torch.ones(4), "2": torch.tensor([math.nan])})
+    found = curve("pre-norm", own, reference)
+    assert found["reference_gradients"] == [6.0] * 3
+    assert found["gradients"] == [None, 2.0, None]
+
+
 @pytest.mark.parametrize("exponent", [-1.0, 0.0, 0.5, 2.0])
 def test_growth_is_the_exponent_of_a_power_of_depth_and_depth_zero_does_not_count(exponent):
     assert growth([99.0, *(7 * depth**exponent for depth in range(1, 8))]) == pytest.approx(exponent, abs=1e-12)

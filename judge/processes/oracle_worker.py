@@ -1,6 +1,6 @@
 """The trusted child: draws inputs, runs the reference, compares, diagnoses. Only here are hidden files opened.
 
-    in   {"type": "problem", "root", "folder", "scratch", "id", "seed", "signatures", "only"}
+    in   {"type": "problem", "root", "folder", "scratch", "id", "seed", "signatures", "only", "depth"}
     out  {"type": "plan", "cases", "streams", "constants", "order"}
          {"type": "pool"}, body   {"type": "call", "call": 3}, body ...
     in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
@@ -47,7 +47,9 @@ def main(commands: int, results: int) -> None:
     from judge.oracle import Oracle
 
     try:
-        problem = DrawnProblem(Path(setup["folder"]), setup["id"], setup["seed"], setup["signatures"], setup["only"])
+        problem = DrawnProblem(
+            Path(setup["folder"]), setup["id"], setup["seed"], setup["signatures"], setup["only"], setup["depth"]
+        )
         send(_plan(problem))
         send({"type": "pool"}, _pool(problem))
         for call in problem.calls:

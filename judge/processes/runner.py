@@ -213,6 +213,8 @@ def observe(
     """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
     decode = wire.decoder(call)
     program = decode()
+    if "stream" in program.extras:
+        return stream(program, namespace, pool)
     first = Run(program, namespace)
     failure = attempt(first.execute)
     observation: dict[str, Any] = {
@@ -244,12 +246,34 @@ def observe(
 def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, Any]:
     """What trusted code gives in one run: values, or an error, and gradients with their natural sizes."""
     program = wire.decode_call(call)
+    if "stream" in program.extras:
+        return stream(program, namespace, pool)
     if program.light or program.raises:
         first = Run(program, namespace)
         return {"error": attempt(first.execute), "values": first.snapshots}
     run = Run(program, namespace, with_gradients=True)
     observation = _gradients(run, pool, scales=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
+
+
+def stream(program: Program, namespace: Namespace, pool: torch.Tensor) -> dict[str, Any]:
+    """The residual stream at every observed place, and there the gradient of the last one times a cotangent."""
+    run = Run(program, namespace, with_gradients=True)
+    gradients: dict[str, Any] = {}
+
+    def measure() -> None:
+        run.execute()
+        places = {
+            name: tensor
+            for name, tensor in run.values.items()
+            if isinstance(tensor, torch.Tensor) and wire.is_plain(tensor) and tensor.requires_grad
+        }
+        for last in list(places.values())[-1:]:
+            loss = (last * cotangent(pool, 0, last)).sum()
+            found = torch.autograd.grad(loss, list(places.values()), allow_unused=True)
+            gradients.update(zip(places, found, strict=True))
+
+    return {"error": attempt(measure), "values": run.snapshots, "gradients": gradients}
 
 
 def glance(namespace: Namespace, decode: Callable[[], Program]) -> tuple[dict[str, Any] | None, dict[str, Any]]:

@@ -244,7 +244,7 @@ def a_stack_repeats_the_block(draw):
 
 
 @stream
-def stream_by_depth(draw):
+def stream_by_depth(draw, depth):
     """shows the residual stream after each block of the two stacks"""
     x = draw.normal(2, 6, 16)
     params = parameters_with_plain_norms(draw, 16, 32)
@@ -252,8 +252,8 @@ def stream_by_depth(draw):
     for label, stack in (("pre-norm", PRE_STACK), ("post-norm", POST_STACK)):
         deep = Call()
         after = deep.function(stack, x, 4, params, 0).observe("depth 0")
-        for depth in range(1, 17):  # a block at a time: the stream at every depth for the price of the deepest
-            after = deep.function(stack, after, 4, params, 1).observe(f"depth {depth}")
+        for number in range(1, depth + 1):  # a block at a time: every depth for the price of the deepest
+            after = deep.function(stack, after, 4, params, 1).observe(f"depth {number}")
         streams[label] = deep
     return streams
 
