@@ -24,7 +24,21 @@ import torch
 from judge.draws import Draw
 from judge.program import Program, Ref, ScratchPath, Step, StepKind
 
-__all__ = ["Call", "Case", "Draw", "Result", "ScratchPath", "call", "case", "module_call", "relation", "same", "stream"]
+__all__ = [
+    "Call",
+    "Case",
+    "Draw",
+    "Result",
+    "ScratchPath",
+    "call",
+    "case",
+    "module_call",
+    "module_stream",
+    "plain_norms",
+    "relation",
+    "same",
+    "stream",
+]
 
 Observations = list[dict[str, Any]]
 Check = Callable[[Observations], str | None]
@@ -244,6 +258,27 @@ def module_call(
     one.eval(module)
     one.apply(module, *args, **kwargs).observe("output")
     return one
+
+
+def module_stream(
+    name: str, config: dict[str, Any], states: Sequence[dict[str, torch.Tensor]], x: torch.Tensor
+) -> Call:
+    """The stream through one block after the other, each with its own state, for ``@stream``."""
+    deep = Call()
+    after = deep.leaf(x).observe("depth 0")
+    for number, state in enumerate(states, start=1):
+        block = deep.construct(name, **config)
+        deep.load_state(deep.to(block), state)
+        after = deep.apply(deep.eval(block), after).observe(f"depth {number}")
+    return deep
+
+
+def plain_norms(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The state with gains 1 and biases 0, so that what a norm gives has a root mean square of 1."""
+    return {
+        key: tensor if tensor.dim() > 1 else torch.full_like(tensor, float(key.endswith("weight")))
+        for key, tensor in state.items()
+    }
 
 
 def same(observed: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-6) -> bool:

@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, relation, stream
+from judge.authoring import Call, case, module_call, plain_norms, relation, stream
 
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
 WIDTHS = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF}
@@ -282,15 +282,12 @@ def fresh_stacks(draw):
 
 
 @stream
-def stream_by_depth(draw):
+def stream_by_depth(draw, depth):
     """shows the residual stream after each block of a pre-norm and a post-norm stack"""
-    depth, x, streams = 16, draw.normal(2, 6, 16), {}
+    x, streams = draw.normal(2, 6, 16), {}
     for label, first in (("pre-norm", True), ("post-norm", False)):
         config = {"num_blocks": depth, "d_model": 16, "num_heads": 4, "d_ff": 32, "norm_first": first}
-        state = {  # gains 1 and biases 0: what a norm gives has a root mean square of 1
-            key: tensor if tensor.dim() == 2 else torch.full_like(tensor, float(key.endswith("weight")))
-            for key, tensor in state_for(draw, config).items()
-        }
+        state = plain_norms(state_for(draw, config))
         deep = Call()
         result = deep.apply(loaded(deep, config, state), x, return_stream=True)
         for place in range(depth + 1):

@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, relation
+from judge.authoring import Call, case, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 BLOCK = "TransformerEncoderBlock"
@@ -288,3 +288,11 @@ def dropout_sites(draw):
 def dropout_probability(draw):
     "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
     return dropout_at(draw, 0.25)
+
+
+@stream
+def stream_by_depth(draw, depth):
+    """shows the residual stream after each of independent blocks"""
+    config = {"d_model": 16, "num_heads": 4, "d_ff": 32}
+    states = [plain_norms(block_state(draw, 16, 32)) for _ in range(depth)]
+    return {"post-norm": module_stream("TransformerEncoderBlock", config, states, draw.normal(2, 6, 16))}

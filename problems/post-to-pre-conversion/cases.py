@@ -6,7 +6,7 @@ exchanged, shared or applied twice.
 
 import torch
 
-from judge.authoring import Call, case, module_call, relation
+from judge.authoring import Call, case, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Site, compare_dropout, training_runs
 
 LABELS = {f"L{number}" for number in range(1, 9)}
@@ -235,3 +235,11 @@ def rewired_lines(draw):
     "names in REWIRED_LINES the statements that stay and read another input"
     wrong = "is not the set of statements that stay in their place and read another input"
     return answer("REWIRED_LINES", {"L1", "L5"}, wrong)
+
+
+@stream
+def stream_by_depth(draw, depth):
+    """shows the residual stream after each of independent blocks"""
+    config = {"d_model": 16, "num_heads": 4, "d_ff": 32}
+    states = [plain_norms(checkpoint(draw, 16, 32)) for _ in range(depth)]
+    return {"pre-norm": module_stream("EncoderBlock", config, states, draw.normal(2, 6, 16))}

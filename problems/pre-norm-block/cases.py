@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, relation
+from judge.authoring import Call, case, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -355,3 +355,11 @@ def dropout_probability(draw):
         )
 
     return runs, check
+
+
+@stream
+def stream_by_depth(draw, depth):
+    """shows the residual stream after each of independent blocks"""
+    config = {"d_model": 16, "num_heads": 4, "d_ff": 32}
+    states = [plain_norms(block_state(draw, 16, 32)) for _ in range(depth)]
+    return {"pre-norm": module_stream("PreNormBlock", config, states, draw.normal(2, 6, 16))}
