@@ -177,6 +177,25 @@ def submit(
 
 
 @app.command()
+def stream(
+    id: Id, file: File = None, as_json: AsJson = False, seed: Seed = None, isolation: How = Isolation.auto
+) -> None:
+    """Show the residual stream and its gradient by depth."""
+    from judge import catalog, streams, workspace
+
+    with launch.take(isolation.value) as engine, _station() as station:
+        problem = catalog.find_problem(id)
+        path = workspace.submission_file(problem.id, file, Path.cwd())
+        report = streams.measure(problem, path, engine, seed=seed, station=station)
+    if as_json:
+        _say(report.model_dump_json(indent=2))
+        return
+    from judge.report.stream import StreamPage
+
+    _say(StreamPage(report))
+
+
+@app.command()
 def hint(id: Id) -> None:
     """Show the next hint, one step at a time."""
     from judge import catalog, progress, workspace

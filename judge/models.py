@@ -149,7 +149,33 @@ class StreamCurve(Value):
     reference: tuple[float, ...]
     gradients: tuple[float | None, ...] = ()
     reference_gradients: tuple[float, ...] = ()
+    exponent: float | None = None  # of the fitted power of depth; None where the stream is not finite everywhere
+    reference_exponent: float | None = None
     sentence: str
+    gradient_sentence: str = ""
+
+    def gradient_curve(self) -> StreamCurve:
+        """The gradients as a curve of their own."""
+        return self.model_copy(update={"norms": self.gradients, "reference": self.reference_gradients})
+
+
+class Growth(Value):
+    """Least and greatest exponent of a stream's growth over several draws."""
+
+    label: str
+    own: tuple[float, float] | None
+    reference: tuple[float, float] | None
+
+
+class StreamReport(Value):
+    """What `judge stream` measured."""
+
+    problem: str
+    title: str
+    file: str
+    seed: int
+    curves: tuple[StreamCurve, ...]
+    growth: tuple[Growth, ...]
 
 
 class Environment(Value):

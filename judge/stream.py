@@ -12,6 +12,7 @@ from judge.observation import Observation
 
 _GROWS = 0.15  # a fitted exponent below this counts as staying level
 _CLOSE = 0.1
+_SAME = 1.15  # a gradient whose norm changes by less has kept its size
 
 
 def curve(label: str, observed: Observation | None, expected: Observation) -> dict[str, Any]:
@@ -23,14 +24,19 @@ def curve(label: str, observed: Observation | None, expected: Observation) -> di
     names = list(expected.values)
     norms = [None if observed is None else _rms(observed.values.get(name)) for name in names]
     reference = [_rms(value) or 0.0 for value in expected.values.values()]
+    gradients = [None if observed is None else _norm(observed.gradients.get(name)) for name in names]
+    reference_gradients = [_norm(expected.gradients.get(name)) or 0.0 for name in names]
     return {
         "label": label,
         "depths": list(range(len(reference))),
         "norms": norms,
         "reference": reference,
-        "gradients": [None if observed is None else _norm(observed.gradients.get(name)) for name in names],
-        "reference_gradients": [_norm(expected.gradients.get(name)) or 0.0 for name in names],
+        "gradients": gradients,
+        "reference_gradients": reference_gradients,
+        "exponent": _exponent(norms),
+        "reference_exponent": _exponent(reference),
         "sentence": _sentence(norms, reference),
+        "gradient_sentence": _gradient_sentence(gradients, reference_gradients),
     }
 
 
@@ -40,6 +46,29 @@ def growth(norms: Sequence[float]) -> float:
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def _exponent(norms: Sequence[float | None]) -> float | None:
+    known = [norm for norm in norms if norm is not None and norm > 0]
+    return growth(known) if len(known) == len(norms) else None
+
+
+def _gradient_sentence(gradients: Sequence[float | None], reference: Sequence[float]) -> str:
+    wanted = _from_end_to_start(reference)
+    if not gradients or gradients[0] is None or gradients[-1] is None or not gradients[-1]:
+        return f"no gradient flows back to the first block; in the reference it arrives {wanted}"
+    given = _from_end_to_start([gradients[0], gradients[-1]])
+    alike = abs(gradients[0] / gradients[-1] - reference[0] / reference[-1]) <= 1e-3 * reference[0] / reference[-1]
+    return f"the gradient arrives at the first block {given}" + (
+        ", as in the reference" if alike else f"; in the reference {wanted}"
+    )
+
+
+def _from_end_to_start(gradients: Sequence[float]) -> str:
+    ratio = gradients[0] / gradients[-1]
+    if 1 / _SAME < ratio < _SAME:
+        return "about as large as it leaves the last"
+    return f"{ratio:.2g} times as large as it leaves the last" if ratio > 1 else f"{1 / ratio:.2g} times smaller"
 
 
 def _norm(value: Any) -> float | None:

@@ -217,7 +217,9 @@ def test_a_stream_is_measured_in_one_run_with_its_gradient_at_every_place():
     seen = observe(chain(), "stream", f=lambda x: 2 * x)
     assert [seen.values[name].equal(2 ** (int(name) + 1) * normal(2, 3)) for name in "012"] == [True] * 3
     cotangent = POOL[:6].reshape(2, 3)
-    assert [seen.gradients[name].allclose(factor * cotangent) for name, factor in zip("012", (4, 2, 1))] == [True] * 3
+    assert [
+        seen.gradients[name].allclose(factor * cotangent) for name, factor in zip("012", (4, 2, 1), strict=True)
+    ] == [True] * 3
 
 
 def test_a_stream_that_is_cut_off_or_breaks_has_no_gradients_before_that():

@@ -13,10 +13,10 @@ BAR_WIDTH = 12
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def table(curve: StreamCurve, *, ascii_only: bool) -> Table:
+def table(curve: StreamCurve, *, ascii_only: bool, title: str | None = None) -> Table:
     """Draw one curve, 38 columns wide; bars are in proportion to the largest norm of the curve."""
     drawn = Table.grid(padding=(0, 1))
-    drawn.title = Text(curve.label, style="bold")
+    drawn.title = Text(title or curve.label, style="" if title else "bold")
     drawn.title_justify = "left"
     for width, justify in ((5, "right"), (9, "right"), (BAR_WIDTH, "left"), (9, "right")):
         drawn.add_column(width=width, justify=justify, no_wrap=True)  # type: ignore[arg-type]

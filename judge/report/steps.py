@@ -28,6 +28,11 @@ def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, 
         yield again, "all cases, for a verdict"
     elif report.verdict == "accepted":
         yield (f"judge show {following}", "the next problem") if following else ("judge status", "all you have done")
+        if report.stream:
+            yield (
+                f"judge stream {report.problem}{_file_argument(report)}",
+                "the stream and its gradient, 32 blocks deep",
+            )
     elif report.verdict in ("invalid submission", "closed function used"):
         yield f"judge show {report.problem}", "what is asked for"
         yield again, "when it is mended"

@@ -1,0 +1,78 @@
+"""`judge stream`: deeper curves, gradients, growth over several draws, and what happens where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from judge.catalog import find_problem, load_problem
+from judge.errors import UsageError
+from judge.report.stream import StreamPage
+from judge.streams import measure
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "submissions" / "examples"
+TINY = Path(__file__).resolve().parent / "tiny_problems"
+PROBLEM = "pre-norm-vs-post-norm"
+
+
+@pytest.fixture(scope="module")
+def right(engine):
+    return measure(find_problem(PROBLEM), EXAMPLES / f"{PROBLEM}-right.py", engine, seed=7)
+
+
+def test_both_orders_are_measured_to_depth_32_and_agree_with_the_reference(right):
+    pre, post = right.curves
+    assert (pre.label, post.label) == ("pre-norm", "post-norm")
+    for curve in right.curves:
+        assert curve.depths == tuple(range(33))
+        assert curve.norms == pytest.approx(curve.reference, rel=1e-6)
+        assert curve.gradients == pytest.approx(curve.reference_gradients, rel=1e-4)
+
+
+def test_a_pre_norm_stream_grows_and_a_post_norm_stream_loses_its_gradient(right):
+    pre, post = right.curves
+    (least, most), (level, still_level) = (growth.own for growth in right.growth)
+    assert 0.5 < least <= most < 1.5
+    assert -0.05 < level <= still_level < 0.05
+    assert pre.gradients[0] > pre.gradients[-1]
+    assert post.gradients[0] < 1e-2 * post.gradients[-1]
+
+
+def test_a_wrong_residual_shows_in_both(engine, right):
+    wrong = measure(find_problem(PROBLEM), EXAMPLES / f"{PROBLEM}-residual.py", engine, seed=7)
+    assert wrong.curves[0].reference == right.curves[0].reference
+    assert wrong.growth[0].own[1] < 0.2
+    assert "the reference grows" in wrong.curves[0].sentence
+    assert "times smaller; in the reference" in wrong.curves[0].gradient_sentence
+
+
+def test_the_page_fits_into_80_columns_and_shows_depths_that_double(right):
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(StreamPage(right))
+    lines = capture.get().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines if line[:5].strip().isdigit()] == [
+        "0",
+        "1",
+        "2",
+        "4",
+        "8",
+        "16",
+        "32",
+    ] * 2
+    assert any(line.startswith("  yours: norm ~ depth^") for line in lines)
+
+
+def test_a_problem_without_a_stream_says_which_have_one(engine):
+    with pytest.raises(UsageError, match=r"measures no residual stream; .*pre-norm-block"):
+        measure(load_problem("softmax", folder=TINY), EXAMPLES / f"{PROBLEM}-right.py", engine)
+
+
+def test_a_file_that_does_not_load_is_named(engine, tmp_path):
+    source = (EXAMPLES / f"{PROBLEM}-right.py").read_text(encoding="utf-8")
+    (tmp_path / "broken.py").write_text(f"{source}\n1 / 0\n")
+    with pytest.raises(UsageError, match="ZeroDivisionError"):
+        measure(find_problem(PROBLEM), tmp_path / "broken.py", engine)
