@@ -17,7 +17,17 @@ IN_WORKERS = [
     *(path for path in (ROOT / "judge" / "processes").glob("*.py")),
     *(
         ROOT / "judge" / f"{name}.py"
-        for name in ("program", "authoring", "draws", "dropout", "compare", "diagnose", "stream")
+        for name in (
+            "program",
+            "authoring",
+            "draws",
+            "dropout",
+            "compare",
+            "agreement",
+            "suspects",
+            "diagnose",
+            "stream",
+        )
     ),
     *(
         ROOT / "judge" / f"{name}.py"
@@ -33,13 +43,14 @@ OPENS_HIDDEN = {
     "edits.py",
     "readable.py",
     "supervision.py",
+    "scaffold.py",
 }
 LAYERS = [
     {"errors"},
     {"models", "program"},
     None,  # everything else
     {"pipeline"},
-    {"verify", "report"},
+    {"verify", "report", "streams"},
 ]
 
 
