@@ -177,25 +177,24 @@ class DrawnProblem:
 
     def _add(self, case: Case, call: Call, *, form_only: bool = False, stream: bool = False) -> DrawnCall:
         program = in_dtype(call.program)
-        if stream:
-            program = replace(program, extras=("stream",))
-        elif self._is_first_of_its_kind(program):
-            program = replace(program, extras=("again", "device"))
+        program = replace(program, extras=("stream",) if stream else self._extras(program))
         data = wire.encode_call(program)
         label = self.labels.of(program)
         drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program), form_only)
         self.calls.append(drawn)
         return drawn
 
-    def _is_first_of_its_kind(self, program: Program) -> bool:
-        """Further untimed runs are made for one call of each entry point and set of given arguments."""
-        if program.light or program.raises:
-            return False
+    def _extras(self, program: Program) -> tuple[str, ...]:
+        """Further untimed runs: for the first call of each entry point and set of given arguments."""
+        if program.raises:
+            return ()
         kind = _kind(program)
-        if kind in self._kinds:
-            return False
-        self._kinds.add(kind)
-        return True
+        full = (*kind, "full")
+        seen = kind if program.light else full
+        if seen in self._kinds:
+            return ()
+        self._kinds.update((kind, seen))
+        return ("device",) if program.light else ("again", "device")
 
     def _expect(self, call: DrawnCall) -> Observation:
         raw = runner.results(self.reference, call.data, self.pool)
@@ -265,7 +264,7 @@ def _kind(program: Program) -> tuple[Any, ...]:
     return tuple(
         (step.kind, step.name, _given(step.args), _given(step.kwargs))
         for step in program.steps
-        if step.kind in ("function", "construct", "apply", "method")
+        if step.kind in ("function", "construct", "apply", "method", "train", "eval")
     )
 
 

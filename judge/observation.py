@@ -39,6 +39,7 @@ class Observation:
     repeat: dict[str, Any] = field(default_factory=dict)
     tracked: dict[str, Any] = field(default_factory=dict)
     overwritten: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
     generator: bool = False
@@ -70,6 +71,7 @@ def from_parts(raw: dict[str, Any]) -> Observation:
         repeat=_values(raw.get("repeat", {})),
         tracked=_values(raw.get("tracked", {})),
         overwritten=_names(raw.get("overwritten", [])),
+        stale=_names(raw.get("stale", [])),
         changed=_pairs([*_list(raw.get("changed", [])), *_list(raw.get("grad_changed", []))]),
         settings=_names(raw.get("settings", [])),
         generator=generator,

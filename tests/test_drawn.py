@@ -108,7 +108,7 @@ def test_the_first_call_of_each_kind_gets_the_further_runs(problem):
     assert extras == [True, True, True, False, False, True]  # other ranks, other arguments
 
 
-def test_relations_errors_and_light_calls_get_no_further_runs(problem):
+def test_light_calls_are_only_looked_at_elsewhere_and_errors_not_at_all(problem):
     cases = """
     @relation
     def form(draw):
@@ -118,10 +118,12 @@ def test_relations_errors_and_light_calls_get_no_further_runs(problem):
     @case
     def others(draw):
         "is right"
-        return [call("f", draw.normal(2)).values_only(), call("g", draw.normal(2)).raises(ValueError)]
+        light = call("f", draw.normal(2)).values_only()
+        return [light, call("g", draw.normal(2)).raises(ValueError), call("f", draw.normal(2)), call("f", draw.normal(2))]
     """
     reference = DOUBLE + "\n\ndef g(x):\n    raise ValueError\n"
-    assert [call.program.extras for call in problem(cases, reference).calls] == [()] * 3
+    extras = [call.program.extras for call in problem(cases, reference).calls]
+    assert extras == [("device",), (), (), ("again", "device"), ()]
 
 
 def test_relations_are_light_and_cases_are_not(problem):

@@ -61,7 +61,14 @@ def test_a_call_runs_twice_on_fresh_inputs_and_again_where_it_asks_for_it():
     assert seen == [(False, x.tolist()), (True, x.tolist())]
     seen.clear()
     observe(call("f", x), "again", f=f)
-    assert seen == [(False, x.tolist()), (True, x.tolist()), (False, (x / 2).tolist()), (False, x.tolist())]
+    halved = (False, (x / 2).tolist())
+    assert seen == [
+        (False, x.tolist()),
+        (True, x.tolist()),
+        halved,
+        (False, x.tolist()),
+        (False, [0.0] * 3),
+    ]
 
 
 def test_values_are_those_of_the_first_run():
@@ -180,10 +187,21 @@ def test_the_altered_run_halves_every_floating_input_once():
         return a.sum()
 
     observe(call("f", x, x, {"wide": wide.expand(5, 4)}, n=torch.arange(3)), "again", f=f)
-    first, second, altered, third = seen
-    for one, other in ((first, 1.0), (second, 1.0), (altered, 0.5), (third, 1.0)):
+    first, second, altered, third, edited = seen
+    for one, other in ((first, 1.0), (second, 1.0), (altered, 0.5), (third, 1.0), (edited, 0.5)):
         assert [part.tolist() for part in one[:3]] == [(other * part).tolist() for part in (x, x, wide.expand(5, 4))]
         assert one[3].tolist() == [0, 1, 2]
+
+
+def test_a_result_that_is_kept_by_its_inputs_identity_is_stale():
+    kept = {}
+
+    def remembering(x):
+        return kept.setdefault(id(x), 2 * x.detach()) if not x.requires_grad else 2 * x
+
+    one = call("f", normal(2, 3))
+    assert observe(one, "again", f=remembering).stale == ("output",)
+    assert observe(one, "again", f=lambda x: 2 * x).stale == ()
 
 
 def test_further_runs_are_made_only_where_the_call_asks_for_them():

@@ -77,6 +77,7 @@ def settings() -> dict[str, Any]:
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
         "anomaly detection": torch.is_anomaly_enabled(),
         "float32 matmul precision": torch.get_float32_matmul_precision(),
+        "use of oneDNN": torch.backends.mkldnn.enabled,
         "autocast": torch.is_autocast_enabled("cpu"),
         "cuDNN settings": (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark),
         "attention backends": [getattr(_CUDA, f"{name}_sdp_enabled")() for name in ("flash", "mem_efficient", "math")],

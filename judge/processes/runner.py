@@ -11,6 +11,7 @@ no_grad. What it gave is one dict, the observation:
     scales       of the reference's gradients only: what each is measured against at least
     repeat       the third run's values where they differ        tracked      the second's
     overwritten  names of first results that changed later
+    stale        names of results that ignore that their inputs were changed in place since an earlier call
     changed      [[input, "values"], ...]                        settings     names of changed settings
     generator    whether a step used the random generator        device       see device.py
 """
@@ -224,7 +225,11 @@ def observe(
         "settings": first.settings,
         "generator": first.generator,
     }
-    if failure or program.light:
+    if failure:
+        return observation
+    if program.light:
+        for name in extras.keys() & program.extras:
+            observation[name] = extras[name](decode(), namespace)
         return observation
     second = Run(decode(), namespace, with_gradients=True)
     observation |= _gradients(second, pool)
@@ -232,10 +237,9 @@ def observe(
         observation["tracked"] = _differing(second, first)
     overwritten = _overwritten(first)
     if "again" in program.extras:
-        attempt(Run(decode(), namespace, scale=_ALTERED).execute)
-        overwritten |= _overwritten(first)  # before the third run writes the same values again
-        observation |= _again(decode, namespace, first)
-        overwritten |= _overwritten(first)
+        further = _again(decode, namespace, first)
+        overwritten |= further.pop("overwritten")
+        observation |= further
     observation["settings"] = first.settings
     observation["overwritten"] = sorted(overwritten)
     for name in extras.keys() & program.extras:
@@ -357,16 +361,42 @@ def _parameters(run: Run) -> dict[str, torch.Tensor]:
 
 
 def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> dict[str, Any]:
-    third = Run(decode(), namespace)
+    """The further runs: other inputs of the same shapes, the first ones again, and these edited in place."""
+    altered = Run(decode(), namespace, scale=_ALTERED)
+    attempt(altered.execute)
+    overwritten = _overwritten(first)  # before the third run writes the same values again
+    program = decode()
+    third = Run(program, namespace)
     with torch.no_grad():  # as in evaluation; what differs there is no repetition
         failure = attempt(third.execute)
     if failure and "grad" in failure["message"]:  # code that differentiates by itself needs its gradients
-        third = Run(decode(), namespace)
+        program = decode()
+        third = Run(program, namespace)
         failure = attempt(third.execute)
     if failure:
-        return {"repeat_error": failure}
+        return {"repeat_error": failure, "overwritten": overwritten}
+    first.changed += [change for change in third.changed if change not in first.changed]
     first.settings = sorted({*first.settings, *third.settings})
-    return {"repeat": _differing(third, first)}
+    repeat = _differing(third, first)
+    overwritten |= _overwritten(first)
+    edited = Run(program, namespace, scale=_ALTERED)
+    attempt(edited.execute)
+    return {"repeat": repeat, "overwritten": overwritten, "stale": _unlike(altered, edited)}
+
+
+def _unlike(one: Run, other: Run) -> list[str]:
+    """The results that differ, though the inputs have the same values: they depend on what was there before."""
+    names = one.snapshots.keys() & other.snapshots.keys()
+    return sorted(
+        name
+        for name in names
+        if one.snapshots[name] != other.snapshots[name] and not _close(one.values[name], other.values[name])
+    )
+
+
+def _close(one: Any, other: Any) -> bool:
+    pairs = zip(hygiene.input_tensors(one), hygiene.input_tensors(other), strict=False)
+    return all(torch.allclose(a.double(), b.double(), rtol=1e-5, equal_nan=True) for (_, a), (_, b) in pairs)
 
 
 def _differing(later: Run, first: Run) -> dict[str, bytes]:

@@ -41,7 +41,8 @@ def each_activation(draw):
 def gelu_in_its_tail(draw):
     "uses the exact GELU, also where the gate is near -2.7"
     x, parts = draw.normal(3, 4, 7), weights(draw, 7, 11)
-    x[..., -1] = 1.0  # a constant feature carries three gates to where tanh and erf differ most
+    x[..., -1] = 1.0  # this feature carries three gates to where tanh and erf differ most
+    x[:, 1::2, -1] = -0.5  # for every other token only, or a row's gradient would be as small as float32's error there
     parts["weight_gate"] = 0.1 * parts["weight_gate"]
     parts["weight_gate"][:, -1] = 0.5  # the other gates keep the output away from zero, where float32 would be refused
     parts["weight_gate"][:3, -1] = -2.7
@@ -103,7 +104,7 @@ def unknown_activation(draw):
     x, parts = draw.normal(5, 12), weights(draw, 12, 20)
     return [
         call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name)
-        for name in ("tanh", "swiglu", "geglu", "reglu", "glu", "swish", "linear", "none", "bilinear", "leaky_relu")
+        for name in ("tanh", "swiglu", "geglu", "reglu", "glu", "swish", "linear", "none", "bilinear", "leaky_relu", "softplus", "elu", "sin")
     ]
 
 
@@ -145,7 +146,7 @@ def gated_parameters(draw):
 @case
 def matched_width(draw):
     "takes two thirds of the width, cut off to a whole number"
-    widths = [3072, 2048, 1024, 5, 10, 3 * draw.integer(5, 500), 3 * draw.integer(5, 500) + 1]
+    widths = [3072, 2048, 1024, 1, 2, 5, 10, 3 * 10**12 + 1, 3 * draw.integer(5, 500), 3 * draw.integer(5, 500) + 1]
     return [call("matched_gated_width", width) for width in widths]
 
 
@@ -176,4 +177,15 @@ def forward_cost(draw):
 def cost_of_a_corpus(draw):
     "stays exact for the hundreds of billions of tokens of a corpus"
     tokens = 300_000_000_001 + 2 * draw.integer(0, 1_000_000)
-    return [call("mlp_forward_flops", tokens, 129, 387), call("mlp_forward_flops", tokens, 129, 387, gated=True)]
+    large = call("mlp_forward_flops", 15_000_000_000_001, 16384, 53248, True)
+    sizes = (tokens, 129, 387)
+    return [call("mlp_forward_flops", *sizes), call("mlp_forward_flops", *sizes, gated=True), large]
+
+
+@case
+def one_feature_and_many(draw):
+    "works at a single feature and hidden channel, and at many tokens and channels"
+    return [
+        call("gated_mlp_forward", draw.normal(2, 3, 1), **weights(draw, 1, 1)),
+        call("gated_mlp_forward", draw.normal(3, 70, 5), **weights(draw, 5, 150), activation="gelu"),
+    ]

@@ -42,15 +42,26 @@ def tokens_as_small_as_eps(draw):
 def masks(draw):
     "lets tokens attend as the mask says, for all alike, by sequence or by head"
     state, x = checkpoint(draw), draw.transposed(draw.stream(2, 5, 12))
-    shapes = [(5, 5), (1, 5), (2, 3, 5, 5), (2, 1, 1, 5)]
-    return [module_call("EncoderBlock", sizes(), state, x, draw.mask(*shape)) for shape in shapes]
+    shapes = [(5, 5), (1, 5), (2, 3, 5, 5), (2, 1, 1, 5), (2, 1, 5, 5), (1, 3, 1, 5)]
+    square = draw.stream(4, 4, 12)  # as many sequences as tokens: a mask's axes must not be mistaken
+    return [
+        *(module_call("EncoderBlock", sizes(), state, x, draw.mask(*shape)) for shape in shapes),
+        module_call("EncoderBlock", sizes(), state, square, draw.mask(4, 4)),
+    ]
 
 
 @case
 def token_that_sees_nothing(draw):
     "gives a token that may attend to nothing the output projection's bias"
     state, x = checkpoint(draw), draw.stream(2, 5, 12)
-    masks = [draw.mask(5, 5, hidden_rows=2), draw.mask(1, 3, 5, 5, hidden_rows=4)]
+    rows = torch.tensor([True, False, True, True, False]).unsqueeze(1)  # (5, 1): blind or seeing everything
+    masks = [
+        draw.mask(5, 5, hidden_rows=2),
+        draw.mask(1, 3, 5, 5, hidden_rows=4),
+        draw.mask(2, 1, 1, 5, hidden_rows=1),
+        rows,
+        torch.stack([rows, ~rows]).unsqueeze(1),
+    ]
     return [module_call("EncoderBlock", sizes(), state, x, mask) for mask in masks]
 
 
@@ -66,6 +77,11 @@ def one_block_many_shapes(draw):
     streams = {"first": x, "single": draw.stream(1, 1, 12), "longer": draw.stream(3, 7, 12), "again": x}
     for name, stream in streams.items():
         one.apply(block, stream).observe(name)
+    for index, mask in enumerate((draw.mask(5, 5), None, draw.mask(5, 5))):
+        one.apply(block, draw.stream(2, 5, 12), mask).observe(f"masked {index}")
+    for name, stream in {"one sequence": draw.stream(1, 6, 12), "one token each": draw.stream(3, 1, 12)}.items():
+        one.apply(block, stream).observe(name)
+    one.apply(block, draw.stream(6, 70, 12)).observe("long")
     single_head = module_call("EncoderBlock", sizes(num_heads=1), checkpoint(draw), x)
     narrow_heads = module_call("EncoderBlock", sizes(num_heads=12), checkpoint(draw), draw.expanded(x[0], 2))
     return [one, single_head, narrow_heads]
@@ -125,8 +141,92 @@ def training_without_dropout(draw):
     one.to(block)
     one.load_state(block, checkpoint(draw))
     one.train(block)
-    one.apply(block, draw.stream(2, 5, 12)).observe("training")
+    one.apply(block, draw.stream(2, 5, 12), draw.mask(5, 5)).observe("training")
+    default = Call()
+    block = default.construct("EncoderBlock", d_model=12, num_heads=3, d_ff=20)
+    default.to(block)
+    default.load_state(block, checkpoint(draw))
+    default.train(block)
+    default.apply(block, draw.stream(2, 5, 12)).observe("training by default")
+    return [one, default]
+
+
+@case
+def large_hidden_channels(draw):
+    "is right where the hidden channels are large"
+    state = checkpoint(draw)
+    state["norm2.weight"] = 10 * state["norm2.weight"]
+    return module_call("EncoderBlock", sizes(), state, draw.stream(2, 5, 12))
+
+
+@case
+def large_scores(draw):
+    "stays right in float32 where all scores of a row are far above or below zero"
+    state, x = checkpoint(draw), draw.stream(2, 5, 12)
+    state["attention.k_proj.bias"] = 200 * draw.normal(12)  # shifts the scores of a row alike: the weights stay
+    masks = (None, draw.mask(5, 5))
+    return [module_call("EncoderBlock", sizes(), state, x, mask).in_dtype(torch.float32) for mask in masks]
+
+
+@case
+def tokens_far_from_zero(draw):
+    "is accurate for tokens whose mean is large against their spread"
+    return module_call("EncoderBlock", sizes(), checkpoint(draw), 1e7 + draw.stream(2, 5, 12))
+
+
+@case
+def two_blocks_at_once(draw):
+    "keeps the heads and the dropout of two blocks apart"
+    one, x = Call(), draw.stream(2, 5, 12)
+    blocks = [one.construct("EncoderBlock", **sizes(num_heads=heads, dropout=p)) for heads, p in ((3, 0.0), (4, 0.5))]
+    for block in blocks:
+        one.to(block)
+        one.load_state(block, checkpoint(draw))
+    one.train(blocks[0])
+    one.eval(blocks[1])
+    for name, block in zip(("first", "second"), blocks, strict=True):
+        one.apply(block, x).observe(name)
     return one
+
+
+@case
+def nothing_kept_from_a_checkpoint(draw):
+    "follows a checkpoint that is loaded after it was used, and keeps its keys"
+    one, x = Call(), draw.stream(2, 5, 12)
+    block = one.construct("EncoderBlock", **sizes())
+    one.to(block)
+    one.eval(block)
+    for name in ("first", "second"):
+        one.load_state(block, checkpoint(draw))
+        one.apply(block, x).observe(name)
+    one.state_dict(block).observe("state")
+    return one.values_only()
+
+
+@relation
+def fresh_blocks(draw):
+    "starts from finite values that differ from block to block"
+    one = Call()
+    for name in ("one", "other"):
+        one.state_dict(one.construct("EncoderBlock", **sizes())).observe(name)
+
+    def check(observations):
+        first, second = observations[0]["one"], observations[0]["other"]
+        if not all(torch.isfinite(tensor).all() for state in (first, second) for tensor in state.values()):
+            return "of a new block are not finite"
+        same = all(torch.equal(first[key], second[key]) for key in first if first[key].dim() == 2)
+        return "are two new blocks with the same weight matrices" if same else None
+
+    return one, check
+
+
+@relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs("EncoderBlock", *tiny_block(draw, 0.5, "mlp.fc2"), runs=1).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
 
 
 def tiny_block(draw, dropout, silent):
