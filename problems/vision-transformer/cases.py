@@ -193,7 +193,9 @@ def nothing_to_drop(draw):
     state, images = state_of(draw), images_of(draw, 4)
     calls = [module_call("VisionTransformer", {**CONFIG, "dropout": 0.5}, state, images)]
     # A probability of 1e-12 goes every way that dropout goes, gradients included, and drops nothing.
-    for config in (CONFIG, {**CONFIG, "dropout": 0.0}, {**CONFIG, "dropout": 1e-12}):
+    deep = {**CONFIG, "num_blocks": 2}
+    ways = (deep, state_of(draw, deep)), ({**CONFIG, "dropout": 0.0}, state), ({**CONFIG, "dropout": 1e-12}, state)
+    for config, state in ways:
         one = Call()
         model = loaded(one, state, config)
         one.train(model)
@@ -272,7 +274,7 @@ def fresh_transformers(draw):
             {
                 key.removeprefix(f"blocks.{index}."): tensor
                 for key, tensor in given[name].items()
-                if f"s.{index}." in key
+                if key.startswith(f"blocks.{index}.")
             }
             for name, index in (("one", 0), ("one", 1), ("other", 0))
         ]
@@ -284,17 +286,17 @@ def fresh_transformers(draw):
     return one.random(), check
 
 
-def tiny_state(draw):
-    """A checkpoint for TINY whose masks can be read from the logits: no weight or activation is close to zero."""
-    state = state_of(draw, TINY)
-    state["blocks.0.attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
-    state["blocks.0.mlp.fc1.weight"] = draw.weight(2, 4, gain=0.2)
-    state["blocks.0.mlp.fc1.bias"] = draw.uniform(1.5, 2.5, 2)
+def tiny_state(draw, config, block):
+    """A checkpoint whose masks of one block can be read from the logits: no weight or activation is close to zero."""
+    state = state_of(draw, config)
+    state[f"{block}.attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
+    state[f"{block}.mlp.fc1.weight"] = draw.weight(2, 4, gain=0.2)
+    state[f"{block}.mlp.fc1.bias"] = draw.uniform(1.5, 2.5, 2)
     return state
 
 
-def predicted(state, images, **kept):
-    """The logits (patterns, batch, num_classes) for the masks (patterns, ...) of some sites."""
+def predicted(state, block, images, **kept):
+    """The logits (patterns, batch, num_classes) for masks (patterns, ...) of some sites, all other blocks silent."""
 
     def keep(site, *shape):
         return kept[site].reshape(-1, *shape) if site in kept else torch.ones((), dtype=torch.float64)
@@ -310,28 +312,28 @@ def predicted(state, images, **kept):
     tokens = torch.cat([state["cls_token"].expand(len(images), 1, 4), patches], dim=1)
     x = tokens * keep("bare_tokens", 1, 2, 4) + state["positions"]  # (patterns, batch, 2, d_model) from here on
     x = x * keep("tokens", 1, 2, 4)
-    normalized = norm("blocks.0.norm1", x)
+    normalized = norm(f"{block}.norm1", x)
     query, key, value = (
-        linear(f"blocks.0.attention.{name}", normalized).unflatten(-1, (2, 2)).transpose(-3, -2)
+        linear(f"{block}.attention.{name}", normalized).unflatten(-1, (2, 2)).transpose(-3, -2)
         for name in ("q_proj", "k_proj", "v_proj")
     )
     scores = query[..., :1, :] @ key.transpose(-2, -1) / 2**0.5  # the class token's are all that the head sees
     heads = scores.softmax(-1) * keep("weights", 1, 2, 1, 2) @ value  # (patterns, batch, 2, 1, 2)
-    attention_output = linear("blocks.0.attention.o_proj", heads.flatten(-3))
+    attention_output = linear(f"{block}.attention.o_proj", heads.flatten(-3))
     x = x[..., 0, :] + attention_output
-    activated = torch.nn.functional.gelu(linear("blocks.0.mlp.fc1", norm("blocks.0.norm2", x)))
-    x = x + linear("blocks.0.mlp.fc2", activated * keep("activated", 1, 2)) * keep("output", 1, 4)
+    activated = torch.nn.functional.gelu(linear(f"{block}.mlp.fc1", norm(f"{block}.norm2", x)))
+    x = x + linear(f"{block}.mlp.fc2", activated * keep("activated", 1, 2)) * keep("output", 1, 4)
     return linear("head", norm("norm", x))
 
 
 @relation
 def dropout_on_tokens(draw):
     "drops elements of the tokens with their positions, and attention weights, in training"
-    images, state = images_of(draw, 1, TINY), silence(tiny_state(draw), "blocks.0.mlp.fc2")
+    images, state = images_of(draw, 1, TINY), silence(tiny_state(draw, TINY, "blocks.0"), "blocks.0.mlp.fc2")
     before_positions = Mistake(
         "tokens are dropped before their positions are added",
         [TOKENS, WEIGHTS],
-        lambda tokens, weights: predicted(state, images, bare_tokens=tokens, weights=weights),
+        lambda tokens, weights: predicted(state, "blocks.0", images, bare_tokens=tokens, weights=weights),
     )
 
     def check(observations):
@@ -339,7 +341,7 @@ def dropout_on_tokens(draw):
             observations[0],
             0.5,
             [TOKENS, WEIGHTS],
-            lambda tokens, weights: predicted(state, images, tokens=tokens, weights=weights),
+            lambda tokens, weights: predicted(state, "blocks.0", images, tokens=tokens, weights=weights),
             units=("batch row",),
             mistakes=[before_positions],
         )
@@ -350,7 +352,10 @@ def dropout_on_tokens(draw):
 @relation
 def dropout_in_blocks(draw):
     "drops a quarter of the activations after GELU and of the output of fc2 in training with dropout 0.25"
-    images, state = images_of(draw, 2, TINY), silence(tiny_state(draw), "blocks.0.attention.o_proj")
+    config = {**TINY, "num_blocks": 2, "dropout": 0.25}
+    # Where the first block and all attention are silent, only the class token's own elements can be dropped.
+    silent = "blocks.0.attention.o_proj", "blocks.0.mlp.fc2", "blocks.1.attention.o_proj"
+    images, state = images_of(draw, 2, TINY), silence(tiny_state(draw, config, "blocks.1"), *silent)
 
     def check(observations):
         return compare_dropout(
@@ -358,10 +363,14 @@ def dropout_in_blocks(draw):
             0.25,
             [CLS_TOKEN, ACTIVATED, OUTPUT],
             lambda cls_token, activated, output: predicted(
-                state, images, tokens=cls_token[:, None].expand(-1, 2, 4), activated=activated, output=output
+                state,
+                "blocks.1",
+                images,
+                tokens=cls_token[:, None].expand(-1, 2, 4),
+                activated=activated,
+                output=output,
             ),
             units=("batch row",),
         )
 
-    # An attention that is silent leaves the class token's own elements; 128 runs, as a quarter is dropped less often.
-    return training_runs("VisionTransformer", {**TINY, "dropout": 0.25}, state, images, runs=128), check
+    return training_runs("VisionTransformer", config, state, images, runs=128), check
