@@ -21,7 +21,7 @@ from judge.errors import ProblemError
 from judge.labels import Labels, describe_call
 from judge.observation import Observation, from_parts
 from judge.processes import device, runner, wire
-from judge.program import Program
+from judge.program import Program, ScratchPath
 
 POOL_SIZE = 4099  # a prime, so that the repeating pool meets the rows of a tensor at other places
 
@@ -194,7 +194,8 @@ class DrawnProblem:
         if seen in self._kinds:
             return ()
         self._kinds.update((kind, seen))
-        return ("device",) if program.light else ("again", "device")
+        again = () if program.light else ("again",)
+        return again if _about_files(program) else (*again, "device")  # what is read from a file is on the CPU
 
     def _expect(self, call: DrawnCall) -> Observation:
         raw = runner.results(self.reference, call.data, self.pool)
@@ -266,6 +267,11 @@ def _kind(program: Program) -> tuple[Any, ...]:
         for step in program.steps
         if step.kind in ("function", "construct", "apply", "method", "train", "eval")
     )
+
+
+def _about_files(program: Program) -> bool:
+    values = (value for step in program.steps for value in (*step.args, *step.kwargs.values()))
+    return any(isinstance(value, ScratchPath) for value in values)
 
 
 def _given(value: Any) -> Any:

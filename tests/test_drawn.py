@@ -126,6 +126,19 @@ def test_light_calls_are_only_looked_at_elsewhere_and_errors_not_at_all(problem)
     assert extras == [("device",), (), (), ("again", "device"), ()]
 
 
+def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
+    cases = """
+    from judge.authoring import ScratchPath
+
+    @case
+    def kept(draw):
+        "is right"
+        kept = ScratchPath("kept")
+        return [call("f", draw.normal(2), kept), call("f", draw.normal(2), path=kept).values_only()]
+    """
+    assert [call.program.extras for call in problem(cases, run=False).calls] == [("again",), ()]
+
+
 def test_relations_are_light_and_cases_are_not(problem):
     assert [call.program.light for call in problem(SEVERAL).calls] == [False] * 3 + [True] * 2 + [False]
 
