@@ -3,7 +3,7 @@
 import torch
 
 from judge.authoring import Call, case, module_call, relation
-from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.dropout import Mistake, Site, compare_dropout
 
 BLOCK = "TransformerDecoderBlock"
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -335,17 +335,45 @@ def dropout_at(draw, p, names=SUBLAYERS):
     """Training runs of tiny blocks, in each of which one of these sublayers speaks, and the check of their masks."""
     x, memory, state = draw.stream(2, 2, 4), draw.stream(2, 2, 4), tiny_state(draw)
     speaking = {name: silence(state, *(SUBLAYERS[other] for other in SUBLAYERS if other != name)) for name in names}
-    calls = [training_runs(BLOCK, {**TINY, "dropout": p}, given, x, memory) for given in speaking.values()]
+    calls = [training_batches({**TINY, "dropout": p}, given, x, memory) for given in speaking.values()]
 
     def check(observations):
-        for name, runs in zip(names, observations, strict=True):
+        for name, batches in zip(names, observations, strict=True):
             fault = ffn_fault if name == "ffn" else attention_fault
-            found = fault(runs, p, name, speaking[name], x, memory)
+            found = shared_draws(batches) or fault(runs_of(batches), p, name, speaking[name], x, memory)
             if found:
                 return found
         return None
 
     return calls, check
+
+
+def training_batches(config, state, x, memory):
+    """One block in training, applied to four batches; each has 16 pairs of the same two sequences."""
+    one = Call()
+    block = one.construct(BLOCK, **config)
+    one.to(block)
+    one.load_state(block, state)
+    one.train(block)
+    for index in range(4):
+        one.apply(block, x.repeat(16, 1, 1), memory.repeat(16, 1, 1)).observe(f"batch{index}")
+    return one.random()
+
+
+def runs_of(batches):
+    """Each pair of sequences is a run of its own."""
+    pairs = torch.cat(list(batches.values())).unflatten(0, (-1, 2))
+    return {f"run{index}": pair for index, pair in enumerate(pairs)}
+
+
+def shared_draws(batches):
+    """What is wrong if all calls, or all pairs of sequences of a call, drop the same; None if nothing is dropped."""
+    calls = [batch.unflatten(0, (-1, 2)) for batch in batches.values()]
+    every_call = all(torch.equal(calls[0], call) for call in calls)
+    every_pair = all(torch.equal(call[:1].expand_as(call), call) for call in calls)
+    if every_call == every_pair:
+        return None
+    return "every call drops the same elements" if every_call else "all sequences of a batch share one mask"
 
 
 def ffn_fault(runs, p, _, state, x, memory):

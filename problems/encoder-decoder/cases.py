@@ -307,7 +307,7 @@ def predicted(state, side, tokens, memory=None, **kept):
 def dropped_at(draw, p, side, speaking=None):
     """Training runs of encode (side "source") or decode ("target"), and the check of their masks.
 
-    Without blocks, or with one in which one sublayer speaks. The rows of a batch are alike, and each is a run.
+    Without blocks, or with one in which one sublayer speaks. All sequences of a batch are alike; two make a run.
     """
     config = {**TINY, "num_blocks": 0 if speaking is None else 1, "dropout": p}
     state = tiny_state(draw, config["num_blocks"], speaking)
@@ -315,11 +315,11 @@ def dropped_at(draw, p, side, speaking=None):
     memory = draw.stream(1, 4)
     one, model = ready(draw, config, state)
     one.train(model)
-    arguments = ("encode", tokens.repeat(16, 1))
+    arguments = ("encode", tokens.repeat(32, 1))
     if side == "target":
-        arguments = ("decode", tokens.repeat(16, 1), memory.repeat(16, 1, 1))
+        arguments = ("decode", tokens.repeat(32, 1), memory.repeat(32, 1, 1))
     for index in range(4):
-        one.method(model, *arguments).observe(f"batch {index}")
+        one.method(model, *arguments).observe(f"batch{index}")
 
     places = {"sum": Site(f"the sum of {side} embeddings and positions", {"channel": 4})}
     whose = {"source": "the encoder block's", "target": "the decoder block's"}[side]
@@ -329,22 +329,34 @@ def dropped_at(draw, p, side, speaking=None):
         spoken = speaking.replace("_", "-")
         places[f"{speaking}.weights"] = Site(f"{whose} {spoken} weights", {"head": 2})
         places[f"{speaking}.output"] = Site(f"{whose} {spoken} output", {"channel": 4})
+
+    def predict(*kept, places=tuple(places)):
+        output = predicted(state, side, tokens, memory, **dict(zip(places, kept, strict=True)))
+        return output.unsqueeze(1).expand(-1, 2, -1, -1)  # (patterns, batch row, token, feature)
+
     before_positions = Mistake(
         f"{side} embeddings are dropped before the positions are added",
         [Site("the embeddings", {"channel": 4})],
-        lambda embedded: predicted(state, side, tokens, memory, embedded=embedded),
+        lambda kept: predict(kept, places=["embedded"]),
     )
 
-    def predict(*kept):
-        return predicted(state, side, tokens, memory, **dict(zip(places, kept, strict=True)))
-
-    def check(observation):
-        rows = torch.cat([observation[f"batch {index}"] for index in range(4)])
-        runs = {f"run{index}": row for index, row in enumerate(rows)}
+    def check(batches):
+        pairs = torch.cat(list(batches.values())).unflatten(0, (-1, 2))
+        runs = {f"run{index}": pair for index, pair in enumerate(pairs)}
         mistakes = [] if speaking else [before_positions]
-        return compare_dropout(runs, p, list(places.values()), predict, units=("token",), mistakes=mistakes)
+        return shared_draws(batches) or compare_dropout(runs, p, list(places.values()), predict, mistakes=mistakes)
 
     return one.random(), check
+
+
+def shared_draws(batches):
+    """What is wrong if all calls, or all pairs of sequences of a call, drop the same; None if nothing is dropped."""
+    calls = [batch.unflatten(0, (-1, 2)) for batch in batches.values()]
+    every_call = all(torch.equal(calls[0], call) for call in calls)
+    every_pair = all(torch.equal(call[:1].expand_as(call), call) for call in calls)
+    if every_call == every_pair:
+        return None
+    return "every call drops the same elements" if every_call else "all sequences of a batch share one mask"
 
 
 def dropout_at(draw, p, *sites):
