@@ -6,7 +6,7 @@ import pickle
 
 import torch
 
-from judge.authoring import Call, ScratchPath, case, module_call, relation
+from judge.authoring import Call, ScratchPath, case, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 BLOCK = "PreNormGatedBlock"
@@ -495,3 +495,11 @@ def files_with_code(draw):
         torch_file({"config": config, "state": block_state(draw), "extra": leave}),
     )
     return [refused(content) for content in contents]
+
+
+@stream
+def stream_by_depth(draw, depth):
+    """shows the residual stream after each of independent blocks"""
+    config = {"d_model": 16, "num_heads": 4, "d_ff": 32}
+    states = [plain_norms(block_state(draw, 16, 32)) for _ in range(depth)]
+    return {"pre-norm, gated": module_stream(BLOCK, config, states, draw.normal(2, 6, 16))}
