@@ -187,7 +187,7 @@ def norms_through_to_the_exponent(draw):
     one.function("growth_exponent", gradients).observe("exponent of the gradients")
     one.function("residual_stream_norms", first, others).observe("norms of other blocks")
     one.function("residual_stream_norms", first, blocks).observe("norms again")
-    return one.values_only()
+    return one.values_only().anywhere()
 
 
 @case
