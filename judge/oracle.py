@@ -31,6 +31,7 @@ class Oracle:
         self.observed: dict[int, Observation] = {}
         self.compared: dict[int, Comparison] = {}
         self.kept: dict[str, dict[int, Observation]] = {}
+        self.failed: dict[str, list[str]] = {}
         self._mutants: tuple[Mutant, ...] | None = None
 
     def answer(self, header: dict[str, Any], body: bytes) -> dict[str, Any] | None:
@@ -69,6 +70,7 @@ class Oracle:
         failed = [name for name, outcome in outcomes.items() if not outcome.passed]
         if header["keep"]:
             self.kept[header["keep"]] = self.observed
+            self.failed[header["keep"]] = failed
         return {
             "type": "result",
             "cases": {name: _as_json(outcome) for name, outcome in outcomes.items()},
@@ -110,7 +112,8 @@ class Oracle:
         return [
             [one, other]
             for one, other in combinations(self.kept, 2)
-            if all(self._agree(one, other, call.number) for call in self.problem.calls)
+            if self.failed[one] == self.failed[other]
+            and all(self._agree(one, other, call.number) for call in self.problem.calls)
         ]
 
     def _agree(self, one: str, other: str, number: int) -> bool:
