@@ -54,18 +54,22 @@ def _exponent(norms: Sequence[float | None]) -> float | None:
 
 
 def _gradient_sentence(gradients: Sequence[float | None], reference: Sequence[float]) -> str:
-    wanted = _from_end_to_start(reference)
-    if not gradients or gradients[0] is None or gradients[-1] is None or not gradients[-1]:
-        return f"no gradient flows back to the first block; in the reference it arrives {wanted}"
-    given = _from_end_to_start([gradients[0], gradients[-1]])
-    alike = abs(gradients[0] / gradients[-1] - reference[0] / reference[-1]) <= 1e-3 * reference[0] / reference[-1]
-    return f"the gradient arrives at the first block {given}" + (
-        ", as in the reference" if alike else f"; in the reference {wanted}"
-    )
+    wanted, given = _from_end_to_start(reference), _from_end_to_start(gradients)
+    if wanted is None:
+        return "no gradient is measured"
+    if given is None:
+        return f"no gradient flows back to the first block; in the reference it arrives {_ratio(wanted)}"
+    alike = abs(given - wanted) <= 1e-3 * wanted
+    rest = ", as in the reference" if alike else f"; in the reference {_ratio(wanted)}"
+    return f"the gradient arrives at the first block {_ratio(given)}{rest}"
 
 
-def _from_end_to_start(gradients: Sequence[float]) -> str:
-    ratio = gradients[0] / gradients[-1]
+def _from_end_to_start(gradients: Sequence[float | None]) -> float | None:
+    """How many times as large a gradient arrives at the first block as it leaves the last."""
+    return gradients[0] / gradients[-1] if gradients and gradients[0] and gradients[-1] else None
+
+
+def _ratio(ratio: float) -> str:
     if 1 / _SAME < ratio < _SAME:
         return "about as large as it leaves the last"
     return f"{ratio:.2g} times as large as it leaves the last" if ratio > 1 else f"{1 / ratio:.2g} times smaller"

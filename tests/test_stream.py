@@ -44,6 +44,26 @@ def test_gradients_are_measured_by_their_norm_and_may_be_missing():
     assert found["gradients"] == [None, 2.0, None]
 
 
+def gradient_sentence(own, reference):
+    observed, expected = streams(pre_norm(3)), streams(pre_norm(3))
+    for one, norms in ((observed, own), (expected, reference)):
+        one.gradients.update({name: torch.tensor([norm]) for name, norm in zip("012", norms, strict=True)})
+    return curve("stream", observed, expected)["gradient_sentence"]
+
+
+def test_the_way_of_the_gradient_is_put_into_words():
+    assert gradient_sentence((8.0, 4.0, 2.0), (8.0, 4.0, 2.0)) == (
+        "the gradient arrives at the first block 4 times as large as it leaves the last, as in the reference"
+    )
+    assert gradient_sentence((1.0, 4.0, 2.0), (2.1, 4.0, 2.0)) == (
+        "the gradient arrives at the first block 2 times smaller; in the reference about as large as it leaves the last"
+    )
+    assert gradient_sentence((0.0, 4.0, 2.0), (1.0, 1.0, 2.0)) == (
+        "no gradient flows back to the first block; in the reference it arrives 2 times smaller"
+    )
+    assert gradient_sentence((1.0, 4.0, 2.0), (0.0, 0.0, 0.0)) == "no gradient is measured"
+
+
 @pytest.mark.parametrize("exponent", [-1.0, 0.0, 0.5, 2.0])
 def test_growth_is_the_exponent_of_a_power_of_depth_and_depth_zero_does_not_count(exponent):
     assert growth([99.0, *(7 * depth**exponent for depth in range(1, 8))]) == pytest.approx(exponent, abs=1e-12)
