@@ -319,3 +319,12 @@ sys.exit("torch._dynamo" in sys.modules)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     assert subprocess.run([sys.executable, "-c", source], env=environment, check=False).returncode == 0
+
+
+def test_of_a_random_call_the_first_applications_are_enough():
+    one, calls = Call(), []
+    for number in range(9):
+        one.function("f", torch.randn(2, dtype=torch.float64)).observe(str(number))
+    one.random()
+    assert run_on_fake_device(one.program, {"f": lambda x: calls.append(1) or x + 1}) == {}
+    assert len(calls) == 2
