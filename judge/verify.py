@@ -40,6 +40,7 @@ class Proof:
     problem: str
     cases: list[str] = field(default_factory=list)
     kills: dict[str, list[str]] = field(default_factory=dict)
+    relations: int = 0
     rewrites: int = 0
     junk: int = 0
     worst_rewrite: float = 0.0
@@ -47,6 +48,7 @@ class Proof:
     mildest_name: str = ""
     complaints: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    judging_seconds: float = 0.0  # of the reference, with the processes at hand
 
     @property
     def ok(self) -> bool:
@@ -82,6 +84,7 @@ class _Prover:
         try:
             self._opened = OpenProblem(self.problem, self._engine, seed=self._seed)
             self.proof.cases = [case["name"] for case in self._opened.cases]
+            self.proof.relations = sum(case["relation"] for case in self._opened.cases)
             try:
                 self._all()
             finally:
@@ -113,6 +116,7 @@ class _Prover:
     def _right(self, name: str, path: Path) -> None:
         """Judge something that must be accepted."""
         report = self._judge(name, self._read(path))
+        self.proof.judging_seconds = self.proof.judging_seconds or report.seconds or 0.0
         worst = max((case.error or 0.0 for case in report.cases), default=0.0)
         self.proof.worst_rewrite = max(self.proof.worst_rewrite, worst)
         if report.verdict != "accepted":

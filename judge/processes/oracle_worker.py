@@ -89,6 +89,7 @@ def _plan(problem: Any) -> dict[str, Any]:
                 "entry": case.calls[0].program.entry,
                 "sentence": case.sentence,
                 "calls": [call.number for call in case.calls],
+                "relation": case.check is not None,
                 "inputs": "; ".join(call.description for call in case.calls),
             }
             for case in problem.cases
