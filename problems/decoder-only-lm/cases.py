@@ -110,14 +110,14 @@ def smallest_sizes(draw):
     "works without a block, with one block, one head, one token, one sequence, one feature or one word"
     changes = (
         *(({"num_blocks": 0, "dropout": 0.0}, 2, 5), ({"num_blocks": 1, "num_heads": 1}, 2, 3)),
-        *(({"num_heads": D_MODEL}, 3, 1), ({"num_blocks": 3}, 1, 1), ({"num_blocks": 1, "max_len": 1}, 2, 1)),
+        *(({"num_heads": D_MODEL}, 3, 1), ({"num_blocks": 3}, 1, 1)),
     )
     calls = [
         module_call("DecoderOnlyLM", {**CONFIG, **change}, model_state(draw, **change), some_ids(draw, *shape))
         for change, *shape in changes
     ]
-    one_word = {"vocab_size": 1, "num_blocks": 1}
-    ids = torch.zeros(2, 4, dtype=torch.int64)
+    one_word = {"vocab_size": 1, "max_len": 1, "num_blocks": 1}
+    ids = torch.zeros(2, 1, dtype=torch.int64)
     calls.append(module_call("DecoderOnlyLM", {**CONFIG, **one_word}, model_state(draw, **one_word), ids))
     # A norm over one feature is constant: its gradient is zero, and rounding all that a program gives of it.
     narrow = {"d_model": 1, "num_heads": 1, "d_ff": 3, "num_blocks": 1}
@@ -162,7 +162,6 @@ def several_calls(draw):
     one.apply(model, ids).observe("first")
     one.apply(model, ids, 3).observe("other offset")
     one.apply(model, some_ids(draw, 1, MAX_LEN)).observe("a longer sequence")
-    one.apply(model, some_ids(draw, 3, 2)).observe("three short sequences")
     one.apply(model, ids).observe("first again")
     other = Call()
     model = loaded(other, model_state(draw))
@@ -440,7 +439,7 @@ def dropout_in_the_mlp(draw):
     "drops a quarter after GELU and after fc2 in training with dropout 0.25, and scales what is kept by 4/3"
     state = silence(tiny_state(draw), "blocks.0.attention.o_proj")
     ids = some_ids(draw, 2, 1, 6)
-    runs = training_runs("DecoderOnlyLM", {**TINY, "dropout": 0.25}, state, ids, runs=128)
+    runs = training_runs("DecoderOnlyLM", {**TINY, "dropout": 0.25}, state, ids, runs=112)
 
     def check(observations):
         return compare_dropout(
