@@ -14,6 +14,7 @@ from judge.labels import Labels, describe_call
 from judge.observation import from_parts
 from judge.processes import runner, wire
 from judge.processes.faults import SUBMISSION
+from judge.processes.gradients import cotangent
 
 POOL = torch.randn(101, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
 
@@ -278,7 +279,7 @@ def test_each_result_gets_its_own_part_of_the_pool():
 
 def test_the_pool_repeats_where_it_is_too_short():
     like = torch.zeros(30, 7, dtype=torch.float32)
-    made = runner.cotangent(POOL, 95, like)
+    made = cotangent(POOL, 95, like)
     assert (made.shape, made.dtype) == (like.shape, like.dtype)
     assert made.flatten()[:10].double().allclose(torch.cat([POOL[95:], POOL[:4]]), atol=1e-6)
     assert made.flatten()[101:111].equal(made.flatten()[:10])

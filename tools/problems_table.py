@@ -1,4 +1,4 @@
-"""Writes docs/problems.md, what `judge verify` finds about every problem: `python tools/problems_table.py` (minutes)."""
+"""Writes docs/problems.md, what `judge verify` finds about each problem: `python tools/problems_table.py` (minutes)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from torch import nn
 from judge.processes import hygiene
 from judge.processes.fake_device import PLAIN, DeviceMismatchError, Elsewhere, FakeDevice, put
 from judge.processes.faults import describe
-from judge.processes.runner import Namespace, Run
+from judge.processes.run import Namespace, Run
 from judge.program import Program
 
 _COMPUTING = ("function", "apply", "method")

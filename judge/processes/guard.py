@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from judge.processes.faults import SUBMISSION
-from judge.processes.runner import Namespace, Run, attempt
+from judge.processes.run import Namespace, Run, attempt
 from judge.program import Program
 
 

@@ -18,191 +18,17 @@ no_grad. What it gave is one dict, the observation:
 
 from __future__ import annotations
 
-import copy
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import nn
-from torch.nn.parameter import is_lazy
 
-from judge.processes import given, hygiene, scratch, wire
-from judge.processes.faults import StepError, describe
-from judge.program import Program, Ref, ScratchPath, Step
+from judge.processes import hygiene, wire
+from judge.processes.gradients import along_a_stream, gradients
+from judge.processes.run import BareRun, Namespace, Run, attempt
+from judge.program import Program
 
-Namespace = dict[str, Any]
-_deepcopy = copy.deepcopy
-_STUDENT_STEPS = ("function", "apply", "method")
 _ALTERED = 0.5  # what other inputs of the same shapes are scaled by
-
-
-class Run:
-    """One run of a program. ``values`` are the live named results, ``snapshots`` their bytes when they were made."""
-
-    def __init__(
-        self, program: Program, namespace: Namespace, *, with_gradients: bool = False, scale: float | None = None
-    ):
-        self.program = program
-        self.namespace = namespace
-        self.with_gradients = with_gradients
-        self.scale = scale
-        self.results: list[Any] = []
-        self.values: dict[str, Any] = {}
-        self.snapshots: dict[str, bytes] = {}
-        self.leaves: dict[str, torch.Tensor] = {}
-        self.modules: dict[int, nn.Module] = {}
-        self.calls: list[str] = []
-        self.changed: list[list[str]] = []
-        self.settings: list[str] = []
-        self.generator = False
-        self._training: set[int] = set()
-        self._seen: set[int] = set()
-        self._scaled: set[int] = set()
-
-    def execute(self) -> None:
-        """Run every step; raises whatever the submission raises."""
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.program.no_grad):
-            self._execute()
-
-    def _execute(self) -> None:
-        before = hygiene.settings()
-        for index, step in enumerate(self.program.steps):
-            args, kwargs = self._arguments(index, step)
-            snapshot = hygiene.Snapshot(_by_name(args, kwargs)) if step.kind in _STUDENT_STEPS else None
-            state = hygiene.generator_state()
-            result = self.step(index, step, args, kwargs)
-            self.results.append(result)
-            if snapshot:
-                self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
-                if not (self._draws_freely(step) or hygiene.same_generator_state(state)):
-                    self.generator = True
-            if step.observe:
-                self.values[step.observe] = result
-                self.snapshots[step.observe] = wire.encode_result(result)
-        self.settings = hygiene.changed_settings(before)
-
-    def step(self, index: int, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        target: Any = None if step.target is None else self._resolve(step.target)
-        if step.kind == "function":
-            return self._name(step)(*args, **kwargs)
-        if step.kind == "construct":
-            return self._constructed(index, self._name(step)(**kwargs))
-        if step.kind == "constant":
-            return self._name(step)
-        if step.kind == "apply":
-            return target(*args, **kwargs)
-        if step.kind == "method":
-            return getattr(target, str(step.name))(*args, **kwargs)
-        if step.kind == "attribute":
-            return operator.attrgetter(str(step.name))(target)
-        if step.kind == "identical":
-            return target is args[0]
-        if step.kind == "given":
-            self.modules[index], as_given = given.make(str(step.name), kwargs, self.calls, **args[0])
-            return as_given
-        if step.kind in ("leaf", "module_list"):
-            return given.leaf(*args) if step.kind == "leaf" else nn.ModuleList(args)
-        if step.kind == "calls":
-            return list(self.calls)
-        return self._module_step(index, step, target, args)
-
-    def floating_results(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """The floating tensors among the observed values that take part in the gradients, in a fixed order."""
-        wanted = self.program.differentiate
-        for name, value in self.values.items():
-            for path, tensor in hygiene.input_tensors(value, name):
-                asked = wanted is None or name in wanted or path in wanted
-                if asked and wire.is_plain(tensor) and tensor.is_floating_point():
-                    yield path, tensor
-
-    def _module_step(self, index: int, step: Step, target: Any, args: tuple[Any, ...]) -> Any:
-        if step.kind == "load_state":
-            _check_state(target, args[0])
-            return target.load_state_dict(args[0])
-        if step.kind == "to":
-            return target.to(getattr(torch, self.program.dtype))
-        if step.kind in ("train", "eval"):
-            (self._training.add if step.kind == "train" else self._training.discard)(id(target))
-            return target.train() if step.kind == "train" else target.eval()
-        if step.kind in ("write_file", "readable"):
-            return scratch.write(*args) if step.kind == "write_file" else scratch.readable(*args)
-        if step.kind == "listing":
-            return scratch.listing(self)
-        if step.kind == "deepcopy":
-            return self._constructed(index, _deepcopy(target), training=id(target) in self._training)
-        if step.kind == "state_dict":
-            return {key: tensor.detach().clone() for key, tensor in target.state_dict().items()}
-        return _sgd_step(target, *args)
-
-    def _constructed(self, index: int, result: Any, training: bool = True) -> Any:
-        if isinstance(result, nn.Module):
-            self.modules[index] = result
-            if training:
-                self._training.add(id(result))
-        return result
-
-    def _arguments(self, index: int, step: Step) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        if self.with_gradients and step.kind in _STUDENT_STEPS:
-            self._mark_leaves(index, step)
-        if self.scale and step.kind in _STUDENT_STEPS:
-            for _, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs)):
-                if tensor.is_floating_point():
-                    self._scale_memory(tensor, self.scale)
-        args = tuple(self._with_results(arg) for arg in step.args)
-        return args, {key: self._with_results(value) for key, value in step.kwargs.items()}
-
-    def _scale_memory(self, tensor: torch.Tensor, scale: float) -> None:
-        """Scale what a tensor is a view of, once: an expanded tensor can't be written to."""
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in self._scaled:
-            self._scaled.add(storage.data_ptr())
-            torch.empty(0, dtype=tensor.dtype).set_(storage).mul_(scale)
-
-    def _mark_leaves(self, index: int, step: Step) -> None:
-        """Let every floating input that was drawn require a gradient, once, under its first path."""
-        for path, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs), str(index)):
-            if tensor.is_floating_point() and id(tensor) not in self._seen:
-                self._seen.add(id(tensor))
-                self.leaves[path] = tensor.requires_grad_()
-
-    def _with_results(self, value: Any) -> Any:
-        if isinstance(value, Ref):
-            return self._resolve(value)
-        if isinstance(value, ScratchPath):
-            path = scratch.folder_of(self) / value.name
-            return str(path) if value.text else path
-        if isinstance(value, dict):
-            return {key: self._with_results(part) for key, part in value.items()}
-        if isinstance(value, list):
-            return [self._with_results(part) for part in value]
-        if isinstance(value, tuple):
-            return tuple(self._with_results(part) for part in value)
-        return value
-
-    def _resolve(self, ref: Ref) -> Any:
-        value = self.results[ref.step]
-        for key in ref.path:
-            value = value[key]
-        return value
-
-    def _name(self, step: Step) -> Any:
-        return self.namespace[str(step.name)]
-
-    def _draws_freely(self, step: Step) -> bool:
-        if self.program.random:
-            return True
-        return step.target is not None and id(self._resolve(step.target)) in self._training
-
-
-class _BareRun(Run):
-    def _execute(self) -> None:
-        for index, step in enumerate(self.program.steps):
-            args, kwargs = self._arguments(index, step)
-            result = self.step(index, step, args, kwargs)
-            self.results.append(result)
-            if step.observe:
-                self.values[step.observe] = result
 
 
 def observe(
@@ -215,7 +41,7 @@ def observe(
     decode = wire.decoder(call)
     program = decode()
     if "stream" in program.extras:
-        return stream(program, namespace, pool)
+        return along_a_stream(Run(program, namespace, with_gradients=True), pool)
     first = Run(program, namespace)
     failure = attempt(first.execute)
     observation: dict[str, Any] = {
@@ -232,7 +58,7 @@ def observe(
             observation[name] = extras[name](decode(), namespace)
         return observation
     second = Run(decode(), namespace, with_gradients=True)
-    observation |= _gradients(second, pool)
+    observation |= gradients(second, pool)
     if not observation["gradient_error"]:
         observation["tracked"] = _differing(second, first)
     overwritten = _overwritten(first)
@@ -251,113 +77,24 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
     """What trusted code gives in one run: values, or an error, and gradients with their natural sizes."""
     program = wire.decode_call(call)
     if "stream" in program.extras:
-        return stream(program, namespace, pool)
+        return along_a_stream(Run(program, namespace, with_gradients=True), pool)
     if program.light or program.raises:
         first = Run(program, namespace)
         return {"error": attempt(first.execute), "values": first.snapshots}
     run = Run(program, namespace, with_gradients=True)
-    observation = _gradients(run, pool, scales=True)
+    observation = gradients(run, pool, scales=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
-
-
-def stream(program: Program, namespace: Namespace, pool: torch.Tensor) -> dict[str, Any]:
-    """The residual stream at every observed place, and there the gradient of the last one times a cotangent."""
-    run = Run(program, namespace, with_gradients=True)
-    gradients: dict[str, Any] = {}
-
-    def measure() -> None:
-        run.execute()
-        places = {
-            name: tensor
-            for name, tensor in run.values.items()
-            if isinstance(tensor, torch.Tensor) and wire.is_plain(tensor) and tensor.requires_grad
-        }
-        for last in list(places.values())[-1:]:
-            loss = (last * cotangent(pool, 0, last)).sum()
-            found = torch.autograd.grad(loss, list(places.values()), allow_unused=True)
-            gradients.update(zip(places, found, strict=True))
-
-    return {"error": attempt(measure), "values": run.snapshots, "gradients": gradients}
 
 
 def glance(namespace: Namespace, decode: Callable[[], Program]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """What trusted code gives in one run that nothing is observed of but its error, or its values."""
-    run = _BareRun(decode(), namespace)
+    run = BareRun(decode(), namespace)
     failure = attempt(run.execute)
     plain = {
         name: value.detach() if type(value) is torch.Tensor else wire.decode_result(wire.encode_result(value))
         for name, value in run.values.items()
     }
     return failure, plain
-
-
-def attempt(action: Callable[[], None]) -> dict[str, Any] | None:
-    """Run student code, which may raise anything: the one blanket except. What it raises becomes a description."""
-    try:
-        action()
-    except BaseException as exc:
-        return describe(exc)
-    return None
-
-
-def _by_name(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {**{str(number): arg for number, arg in enumerate(args)}, **kwargs}
-
-
-def _gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
-    gradients: dict[str, Any] = {}
-    detached: list[str] = []
-    sizes: dict[str, float] = {}
-
-    def differentiate() -> None:
-        run.execute()
-        parameters = _parameters(run)
-        if not run.leaves and not parameters:
-            return
-        total, size = None, 0.0
-        position = 0
-        for name, tensor in run.floating_results():
-            if tensor.requires_grad:
-                product = tensor * cotangent(pool, position, tensor)
-                total = product.sum() if total is None else total + product.sum()
-                size += _norm(product) ** 2 if scales else 0.0
-            else:
-                detached.append(name)
-            position += tensor.numel()
-        if total is not None:
-            torch.autograd.backward(total)
-        for name, leaf in (*run.leaves.items(), *parameters.items()):
-            gradients[name] = leaf.grad.to_dense() if leaf.grad is not None else None
-            if scales:
-                sizes[name] = size**0.5 / (_norm(leaf) or 1.0)
-
-    failure = attempt(differentiate)
-    return {
-        "gradient_error": failure,
-        "gradients": gradients,
-        "detached": detached,
-        "grad_changed": run.changed,
-        "scales": sizes,
-    }
-
-
-def _norm(tensor: torch.Tensor) -> float:
-    return float(torch.linalg.vector_norm(tensor.detach()))
-
-
-def cotangent(pool: torch.Tensor, position: int, like: torch.Tensor) -> torch.Tensor:
-    """A cotangent of the shape of ``like``, cut from the pool, which repeats."""
-    index = (torch.arange(like.numel()) + position) % pool.numel()
-    return pool[index].reshape(like.shape).to(like.dtype)
-
-
-def _parameters(run: Run) -> dict[str, torch.Tensor]:
-    found: dict[str, torch.Tensor] = {}
-    for index, module in run.modules.items():
-        prefix = "" if len(run.modules) == 1 else f"{index}:"
-        for name, parameter in module.named_parameters(remove_duplicate=False):
-            found[prefix + name] = parameter
-    return found
 
 
 def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> dict[str, Any]:
@@ -405,27 +142,3 @@ def _differing(later: Run, first: Run) -> dict[str, bytes]:
 
 def _overwritten(run: Run) -> set[str]:
     return {name for name, data in run.snapshots.items() if wire.encode_result(run.values[name]) != data}
-
-
-def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:
-    own = module.state_dict()
-    wrong = [f"missing {key}" for key in state if key not in own]
-    wrong += [f"not asked for: {key}" for key in own if key not in state]
-    wrong += [
-        f"{key} has shape {tuple(own[key].shape)} instead of {tuple(tensor.shape)}"
-        for key, tensor in state.items()
-        if key in own and not is_lazy(own[key]) and own[key].shape != tensor.shape
-    ]
-    trainable = {name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
-    wrong += [f"{key} is no trainable parameter" for key in state if key in own and key not in trainable]
-    if wrong:
-        raise StepError("state", "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else ""))
-
-
-def _sgd_step(module: nn.Module, result: torch.Tensor, learning_rate: float) -> None:
-    module.zero_grad()
-    torch.autograd.backward((result**2).sum())
-    with torch.no_grad():
-        for parameter in module.parameters():
-            if parameter.grad is not None:
-                parameter.sub_(learning_rate * parameter.grad)

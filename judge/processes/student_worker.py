@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from judge.processes import device, frames, guard, hygiene, lock, runner, scratch, wire
+from judge.processes import device, frames, guard, hygiene, lock, run, runner, scratch, wire
 from judge.processes.faults import SUBMISSION, describe
 from judge.program import Program
 
@@ -51,7 +51,7 @@ def main(commands: int, results: int) -> None:
     if namespace is None:
         return
 
-    def elsewhere_and_watched(program: Program, names: runner.Namespace) -> dict[str, Any] | None:
+    def elsewhere_and_watched(program: Program, names: run.Namespace) -> dict[str, Any] | None:
         with watch.watching():
             found = device.run_on_fake_device(program, names)
         if found is None or "mixed" in found:  # the call did not come to its end
@@ -86,7 +86,7 @@ def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
     def execute() -> None:
         exec(compile(source, SUBMISSION, "exec", dont_inherit=True), module.__dict__)
 
-    error = runner.attempt(execute)
+    error = run.attempt(execute)
     flush()
     missing = [name for name in setup["names"] if name not in module.__dict__]
     report = {
@@ -147,4 +147,4 @@ def _mark(call: int) -> None:
 def flush() -> None:
     """Write out what was printed; the submission may have replaced or closed the streams, or set them to None."""
     for stream in (sys.stdout, sys.stderr):
-        runner.attempt(lambda stream=stream: stream.flush())  # type: ignore[misc]
+        run.attempt(lambda stream=stream: stream.flush())  # type: ignore[misc]

@@ -1,0 +1,85 @@
+"""The gradients of a run, of every floating input and parameter, for a random cotangent; and along a stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from judge.processes import wire
+from judge.processes.run import Run, attempt
+
+
+def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    detached: list[str] = []
+    sizes: dict[str, float] = {}
+
+    def differentiate() -> None:
+        run.execute()
+        parameters = _parameters(run)
+        if not run.leaves and not parameters:
+            return
+        total, size = None, 0.0
+        position = 0
+        for name, tensor in run.floating_results():
+            if tensor.requires_grad:
+                product = tensor * cotangent(pool, position, tensor)
+                total = product.sum() if total is None else total + product.sum()
+                size += _norm(product) ** 2 if scales else 0.0
+            else:
+                detached.append(name)
+            position += tensor.numel()
+        if total is not None:
+            torch.autograd.backward(total)
+        for name, leaf in (*run.leaves.items(), *parameters.items()):
+            found[name] = leaf.grad.to_dense() if leaf.grad is not None else None
+            if scales:
+                sizes[name] = size**0.5 / (_norm(leaf) or 1.0)
+
+    failure = attempt(differentiate)
+    return {
+        "gradient_error": failure,
+        "gradients": found,
+        "detached": detached,
+        "grad_changed": run.changed,
+        "scales": sizes,
+    }
+
+
+def along_a_stream(run: Run, pool: torch.Tensor) -> dict[str, Any]:
+    """The residual stream at every observed place, and there the gradient of the last one times a cotangent."""
+    gradients: dict[str, Any] = {}
+
+    def measure() -> None:
+        run.execute()
+        places = {
+            name: tensor
+            for name, tensor in run.values.items()
+            if isinstance(tensor, torch.Tensor) and wire.is_plain(tensor) and tensor.requires_grad
+        }
+        for last in list(places.values())[-1:]:
+            loss = (last * cotangent(pool, 0, last)).sum()
+            found = torch.autograd.grad(loss, list(places.values()), allow_unused=True)
+            gradients.update(zip(places, found, strict=True))
+
+    return {"error": attempt(measure), "values": run.snapshots, "gradients": gradients}
+
+
+def cotangent(pool: torch.Tensor, position: int, like: torch.Tensor) -> torch.Tensor:
+    """A cotangent of the shape of ``like``, cut from the pool, which repeats."""
+    index = (torch.arange(like.numel()) + position) % pool.numel()
+    return pool[index].reshape(like.shape).to(like.dtype)
+
+
+def _norm(tensor: torch.Tensor) -> float:
+    return float(torch.linalg.vector_norm(tensor.detach()))
+
+
+def _parameters(run: Run) -> dict[str, torch.Tensor]:
+    found: dict[str, torch.Tensor] = {}
+    for index, module in run.modules.items():
+        prefix = "" if len(run.modules) == 1 else f"{index}:"
+        for name, parameter in module.named_parameters(remove_duplicate=False):
+            found[prefix + name] = parameter
+    return found
