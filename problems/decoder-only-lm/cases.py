@@ -241,9 +241,9 @@ def nothing_to_drop(draw):
     state, ids = model_state(draw, num_blocks=1), some_ids(draw, 2, 5)
     calls = [module_call("DecoderOnlyLM", {**config, "dropout": 0.5}, state, ids)]
     # A probability of 1e-12 goes every way that dropout goes, gradients included, and drops nothing.
-    for config in ({**config, "dropout": 0.0}, config, {**config, "dropout": 1e-12}):
+    for given in ({"dropout": 0.0}, {}, {"dropout": 1e-12}):
         one = Call()
-        model = one.construct("DecoderOnlyLM", **config)
+        model = one.construct("DecoderOnlyLM", **config, **given)
         one.to(model)
         one.load_state(model, state)
         one.train(model)
