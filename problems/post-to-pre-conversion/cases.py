@@ -75,12 +75,12 @@ def one_block_many_shapes(draw):
     one.eval(block)
     x = draw.stream(2, 5, 12)
     streams = {"first": x, "single": draw.stream(1, 1, 12), "longer": draw.stream(3, 7, 12), "again": x}
-    for name, stream in streams.items():
-        one.apply(block, stream).observe(name)
+    for name, values in streams.items():
+        one.apply(block, values).observe(name)
     for index, mask in enumerate((draw.mask(5, 5), None, draw.mask(5, 5))):
         one.apply(block, draw.stream(2, 5, 12), mask).observe(f"masked {index}")
-    for name, stream in {"one sequence": draw.stream(1, 6, 12), "one token each": draw.stream(3, 1, 12)}.items():
-        one.apply(block, stream).observe(name)
+    for name, values in {"one sequence": draw.stream(1, 6, 12), "one token each": draw.stream(3, 1, 12)}.items():
+        one.apply(block, values).observe(name)
     one.apply(block, draw.stream(6, 70, 12)).observe("long")
     single_head = module_call("EncoderBlock", sizes(num_heads=1), checkpoint(draw), x)
     narrow_heads = module_call("EncoderBlock", sizes(num_heads=12), checkpoint(draw), draw.expanded(x[0], 2))
