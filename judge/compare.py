@@ -17,6 +17,7 @@ import torch
 
 from judge.observation import Failure, Observation
 from judge.processes.wire import Opaque
+from judge.profile import first, index, pattern, shapes, short, where
 from judge.program import Program
 
 TOLERANCE = 1e-5
@@ -128,7 +129,7 @@ def _compare_values(observed: Any, expected: Any, name: str, dtype: str, result:
             error = _plain_error(one, other)
             result.worst = max(result.worst, error)
             if error > _LOW_TOLERANCES.get(dtype, TOLERANCE):
-                message = f"is {_short(one)}, expected {_short(other)}"
+                message = f"is {short(one)}, expected {short(other)}"
                 result.differences.append(Difference("value", subject, message, error))
         else:
             form = _form(one, other, subject)
@@ -181,7 +182,8 @@ def _form(observed: torch.Tensor, expected: torch.Tensor, subject: str) -> list[
         found.append(Difference("dtype", subject, message))
     if observed.shape != expected.shape:
         message = f"has shape {tuple(observed.shape)}, expected {tuple(expected.shape)}"
-        found.append(Difference("shape", subject, message))
+        hint = shapes(tuple(observed.shape), tuple(expected.shape))
+        found.append(Difference("shape", subject, f"{message}: {hint}" if hint else message))
     return found
 
 
@@ -195,13 +197,14 @@ def _tensor(
         wrong = observed != expected
         if not bool(wrong.any()):
             return None, 0.0
-        return Difference("value", subject, _where(observed, expected, wrong)), float("inf")
+        message = where(observed, expected, wrong) + pattern(observed, expected, wrong)
+        return Difference("value", subject, message), float("inf")
     one, other = _wide(observed), _wide(expected)
     finite = torch.isfinite(one)
     if not bool(finite.all()):
-        place = _first(~finite)
+        place = first(~finite)
         count = f"{int((~finite).sum())} of {one.numel()} entries are not finite"
-        message = f"is {one[place].item()} at {_index(place)}; {count}"
+        message = f"is {one[place].item()} at {index(place)}; {count}"
         return Difference("value", subject, message), float("inf")
     if dtype != "float64":
         error = ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
@@ -213,7 +216,8 @@ def _tensor(
     if error <= TOLERANCE:
         return None, whole
     wrong = (one - other).abs() > TOLERANCE * other.abs().mean().clamp_min(1e-30)
-    return Difference("value", subject, f"{_where(one, other, wrong)} (relative error {error:.2g})", error), error
+    message = f"{where(one, other, wrong)} (relative error {error:.2g}){pattern(one, other, wrong)}"
+    return Difference("value", subject, message, error), error
 
 
 def _token_errors(observed: torch.Tensor, expected: torch.Tensor, floor: float = 0.0) -> torch.Tensor:
@@ -311,42 +315,16 @@ def _unlike(one: Any, other: Any, name: str) -> float:
     return float("inf") if again.differences else again.worst
 
 
-def _where(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor) -> str:
-    if expected.dim() == 0 or not bool(wrong.any()):
-        wrong = observed != expected
-    place = _first(wrong)
-    first = f"{_short(observed[place].item())} instead of {_short(expected[place].item())}"
-    if expected.dim() == 0:
-        return f"is {first}"
-    if expected.dim() == 1:
-        return f"differs in {int(wrong.sum())} of {wrong.numel()} entries, first at {_index(place)}: {first}"
-    tokens = wrong.any(-1)
-    return f"differs in {int(tokens.sum())} of {tokens.numel()} rows, first at {_index(place)}: {first}"
-
-
-def _first(wrong: torch.Tensor) -> tuple[int, ...]:
-    return tuple(wrong.nonzero()[0].tolist()) if wrong.dim() else ()
-
-
-def _index(place: tuple[int, ...]) -> str:
-    return f"[{', '.join(map(str, place))}]"
-
-
 def _kind(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, dict):
-        return f"a dict with keys {_short(sorted(map(str, value)))}"
+        return f"a dict with keys {short(sorted(map(str, value)))}"
     if isinstance(value, Opaque):
         return f"a value of type {value.type_name}"
     return "None" if value is None else "an int" if type(value) is int else f"a {type(value).__name__}"
-
-
-def _short(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -249,8 +249,12 @@ def test_parts_are_named_by_their_place():
 def test_a_shape_is_told_before_values_and_a_broadcastable_one_is_wrong():
     x = torch.ones(2, 3, dtype=torch.float64)
     assert said(output(x[:, :1], x)) == ["shape: output has shape (2, 1), expected (2, 3)"]
-    assert said(output(x[None], x)) == ["shape: output has shape (1, 2, 3), expected (2, 3)"]
-    assert said(output(x.sum(), x.sum()[None])) == ["shape: output has shape (), expected (1,)"]
+    assert said(output(x[None], x)) == [
+        "shape: output has shape (1, 2, 3), expected (2, 3): only dimensions of size 1 are more"
+    ]
+    assert said(output(x.sum(), x.sum()[None])) == [
+        "shape: output has shape (), expected (1,): only dimensions of size 1 are missing"
+    ]
 
 
 def test_a_dtype_is_told_beside_the_values():
