@@ -48,7 +48,7 @@ def padding_mask(draw):
 def mask_shapes(draw):
     "accepts masks of two axes and of four, with one for each query head too"
     x, weights = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3)
-    shapes = ((5, 5), (1, 5), (2, 6, 5, 5), (1, 6, 1, 5))
+    shapes = ((5, 5), (1, 5), (2, 1, 5, 5), (2, 6, 5, 5), (1, 6, 1, 5))
     return [call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(*shape)) for shape in shapes]
 
 
@@ -117,9 +117,10 @@ def uneven_groups(draw):
 @case
 def undivided_width(draw):
     "refuses a width that the query heads can't share evenly with a ValueError"
-    weights = {"weight_q": draw.weight(20, 20), "weight_o": draw.weight(20, 20)}
-    shared = {"weight_k": draw.weight(9, 20), "weight_v": draw.weight(9, 20)}
-    return call(ATTENTION, draw.normal(2, 5, 20), 6, 3, **weights, **shared).raises(ValueError, naming=20)
+    return [
+        call(ATTENTION, draw.normal(2, 5, 20), 6, 3, **_weights(draw, 20, 6, 3)).raises(ValueError, naming=20),
+        call(ATTENTION, draw.normal(2, 5, 20), 6, 2, **_weights(draw, 20, 6, 2)).raises(ValueError, naming=20),
+    ]
 
 
 def _weights(draw, d_model, num_heads, num_kv_heads):

@@ -51,6 +51,23 @@ def given_cache(draw):
 
 
 @case
+def long_past(draw):
+    "has room for a past of any length"
+    keys, values = draw.normal(1, 3, 2100, 4), draw.normal(1, 3, 2100, 4)
+    return call(ATTEND, draw.normal(1, 2, 12), (keys, values), 3, **_weights(draw, 12))
+
+
+@case
+def low_scores(draw):
+    "hides later tokens also where the visible ones have scores far below zero"
+    x = torch.round(8 * draw.normal(2, 6, 12)) / 8
+    # Multiples of powers of two: the scores are exact in float32, so a program that computes in it has no disadvantage.
+    weights = {name: torch.round(16 * weight) / 16 for name, weight in _weights(draw, 12).items()}
+    weights["weight_q"] = 64 * weights["weight_q"]
+    return _chunks(x, (4, 2), 3, weights).values_only()
+
+
+@case
 def two_continuations(draw):
     "can continue from one cache twice, each time as if it were the first"
     weights = _weights(draw, 12)

@@ -11,8 +11,8 @@ BIASES = ("bias_q", "bias_k", "bias_v", "bias_o")
 @case
 def self_attention(draw):
     "is right when one tensor is query, key and value"
-    x = draw.normal(2, 5, 12)
-    return call(ATTENTION, x, x, x, 3, *_weights(draw, 12, 12).values())
+    weights = _weights(draw, 12, 12).values()
+    return [call(ATTENTION, x, x, x, 3, *weights) for x in (draw.normal(2, 5, 12), draw.normal(1, 70, 12))]
 
 
 @case
@@ -20,6 +20,13 @@ def cross_attention(draw):
     "takes queries, keys and values from three tensors, keys and values of another width"
     query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, 10), draw.normal(2, 7, 10)
     return call(ATTENTION, query, key, value, 3, **_weights(draw, 12, 10))
+
+
+@case
+def two_of_three_alike(draw):
+    "is right when one tensor is two of query, key and value, and another is the third"
+    x, other, weights = draw.normal(2, 5, 12), draw.normal(2, 5, 12), _weights(draw, 12, 12)
+    return [call(ATTENTION, *tokens, 3, **weights) for tokens in ((x, x, other), (x, other, x))]
 
 
 @case
@@ -47,7 +54,7 @@ def padding_mask(draw):
 def mask_shapes(draw):
     "accepts masks of two axes and of four, any of them of size 1"
     tokens, weights = _tokens(draw), _weights(draw, 12, 10)
-    shapes = ((5, 7), (1, 7), (2, 3, 5, 7), (1, 3, 1, 7))
+    shapes = ((5, 7), (1, 7), (2, 1, 5, 7), (2, 3, 5, 7), (1, 3, 1, 7))
     return [call(ATTENTION, *tokens, 3, **weights, mask=draw.mask(*shape)) for shape in shapes]
 
 

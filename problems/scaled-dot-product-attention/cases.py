@@ -27,9 +27,11 @@ def arguments_by_name(draw):
 @case
 def no_leading_axes(draw):
     "works for one head of one sequence, without leading axes"
+    x = draw.normal(5, 11)
     return [
         call(ATTENTION, *_tokens(draw)),
         call(ATTENTION, *_tokens(draw), mask=draw.mask(5, 7)),
+        call(ATTENTION, x, x, x),
     ]
 
 
@@ -110,6 +112,7 @@ def given_scale(draw):
     return [
         call(ATTENTION, query, key, value, scale=0.15),
         call(ATTENTION, query / 4, key, value, scale=1),
+        call(ATTENTION, query / 8, key, value, scale=2.5),
     ]
 
 
@@ -142,6 +145,7 @@ def equal_sizes(draw):
         call(ATTENTION, stream, stream, stream),
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4, 4)),
+        call(ATTENTION, query, key, value, mask=draw.mask(4)),
     ]
 
 
