@@ -7,8 +7,11 @@ from judge.authoring import call, case
 
 @case
 def ordinary_tokens(draw):
-    "normalizes tokens whose mean is not zero, with a random gain"
-    return call("rms_norm_forward", draw.stream(2, 5, 7), draw.gain(7))
+    "normalizes tokens whose mean is not zero, small and large ones, with a random gain of either sign"
+    return [
+        call("rms_norm_forward", draw.stream(2, 5, 7), draw.gain(7)),
+        call("rms_norm_forward", 3e3 * draw.stream(2, 4, 6), draw.normal(6)),
+    ]
 
 
 @case
@@ -30,6 +33,7 @@ def custom_eps(draw):
     return [
         call("rms_norm_forward", x, gamma, 0.37),
         call("rms_norm_forward", x, gamma, eps=2.5),
+        call("rms_norm_forward", draw.normal(2, 5, 7) * 1e-4, gamma, eps=1e-8),
     ]
 
 
