@@ -134,7 +134,25 @@ def one_or_all_groups(draw):
 @case
 def equal_sizes(draw):
     "keeps channels apart from examples and positions also when all axes have one size"
-    return _group_norm(draw.stream(4, 4, 4), 2, draw.gain(4), draw.bias(4))
+    return [
+        _group_norm(draw.stream(4, 4, 4), 2, draw.gain(4), draw.bias(4)),
+        _batch_norm(draw.stream(4, 4), *_parameters(draw, 4), True),
+        _batch_norm(draw.stream(4, 4, 4), *_parameters(draw, 4), True),
+        _batch_norm(draw.stream(4, 4, 4), *_parameters(draw, 4), False),
+    ]
+
+
+@case
+def smallest_sizes(draw):
+    "works for a single channel, a single position and a single example"
+    return [
+        _batch_norm(draw.stream(5, 1), *_parameters(draw, 1), True),
+        _batch_norm(draw.stream(4, 3, 1), *_parameters(draw, 3), True),
+        _batch_norm(draw.stream(2, 3, 1), *_parameters(draw, 3), False),
+        _batch_norm(draw.stream(1, 1, 1), *_parameters(draw, 1), False),
+        _group_norm(draw.stream(1, 4, 1), 2, draw.gain(4), draw.bias(4)),
+        _group_norm(draw.stream(3, 1, 4), 1, draw.gain(1), draw.bias(1)),
+    ]
 
 
 @case
@@ -164,10 +182,10 @@ def group_large_mean(draw):
 def indivisible_channels(draw):
     "refuses a number of groups that doesn't divide the channels with a ValueError"
     return [
-        _group_norm(draw.stream(2, channels, 4), groups, draw.gain(channels), draw.bias(channels)).raises(
+        _group_norm(draw.stream(batch, channels, 4), groups, draw.gain(channels), draw.bias(channels)).raises(
             ValueError, naming=groups
         )
-        for channels, groups in ((10, 4), (6, 5), (3, 7))
+        for batch, channels, groups in ((2, 10, 4), (5, 6, 5), (2, 3, 7))
     ]
 
 
