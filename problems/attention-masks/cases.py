@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case
 
 
 @case
@@ -39,7 +39,30 @@ def keys_and_offset(draw):
         call("causal_mask", offset=2, k_len=draw.integer(8, 11), q_len=4),
         call("causal_mask", 4, k_len=3, offset=1),
         call("causal_mask", 2, 3, 5),
+        call("causal_mask", 1, 9, 4),
     ]
+
+
+@case
+def long_sequences(draw):
+    "works for thousands of tokens"
+    return [
+        call("causal_mask", 2, offset=draw.integer(2100, 2300)),
+        call("causal_mask", 2300, 3),
+        call("padding_mask", torch.tensor([2200, 3, draw.integer(2060, 2190)]), 2200),
+    ]
+
+
+@case
+def fresh_masks(draw):
+    "gives a right mask whatever was asked for, or done to a mask, before"
+    steps = Call()
+    steps.function("causal_mask", 3, 8).observe("from the start")
+    steps.function("causal_mask", 3, 8, 4).observe("from 4")
+    edited = steps.function("causal_mask", 4, 6, 1)
+    steps.method(edited, "zero_")
+    steps.function("causal_mask", 4, 6, 1).observe("after an edit")
+    return steps
 
 
 @case
@@ -103,12 +126,26 @@ def negative_lengths(draw):
 
 @case
 def masks_of_one_shape(draw):
-    "allows what all of its masks allow, for one, two and three of them"
+    "allows what all of its masks allow, however many they are"
     first, second, third = (draw.mask(5, 7, hidden_rows=1) for _ in range(3))
+    single_keys = ~torch.eye(7, dtype=torch.bool)  # row i hides key i alone: each of five masks counts
     return [
         call("combine_masks", first, second),
         call("combine_masks", first, second, third),
         call("combine_masks", draw.mask(2, 1, 1, 7)),
+        call("combine_masks", *single_keys[draw.permutation(7)[:5]].unsqueeze(1)),
+    ]
+
+
+@case
+def masks_that_say_nothing_or_all(draw):
+    "takes a mask that shows everything, or nothing, for a mask like any other"
+    mask, everything, nothing = draw.mask(5, 7), torch.ones(5, 7).bool(), torch.zeros(2, 1, 1, 7).bool()
+    return [
+        call("combine_masks", everything, None, everything[:1]),
+        call("combine_masks", mask, nothing),
+        call("combine_masks", nothing),
+        call("combine_masks", everything[0], mask),
     ]
 
 
