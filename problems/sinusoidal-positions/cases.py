@@ -81,6 +81,7 @@ def fresh_tables(draw):
     steps.function("sinusoidal_positions", 9, 10, dtype=torch.float64).observe("from the start")
     steps.function("sinusoidal_positions", 9, 10, 4, dtype=torch.float64).observe("from 4")
     steps.function("sinusoidal_positions", 9, 10, 4, 50.0, torch.float64).observe("with base 50")
+    steps.function("sinusoidal_positions", 9, 10, 4, 50.0, torch.float32).observe("with base 50 in float32")
     edited = steps.function("sinusoidal_positions", 9, 14, dtype=torch.float64)
     steps.method(edited, "zero_")
     steps.function("sinusoidal_positions", 9, 14, dtype=torch.float64).observe("after an edit")
@@ -125,7 +126,7 @@ def equal_sizes(draw):
 @relation
 def added_far(draw):
     "adds vectors that are right to 1e-9 in float64, and to 1e-6 in float32, up to position 100,000"
-    zeros, start = torch.zeros(2, 6, 8, dtype=torch.float64), LAST - 5
+    zeros, start = torch.zeros(2, 6, 12, dtype=torch.float64), LAST - 5
     double = call("add_positions", zeros, start)
     single = call("add_positions", zeros, start).in_dtype(torch.float32)
 
