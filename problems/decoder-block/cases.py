@@ -47,9 +47,9 @@ def wide_stream(draw, batch, seq_len, d_model=D_MODEL):
     return 4 * draw.normal(batch, seq_len, d_model) + 2
 
 
-def streams(draw, batch=2, target_len=5, source_len=7):
+def streams(draw, batch=2, target_len=5, source_len=7, d_model=D_MODEL):
     """A decoder's stream and an encoder's output, of different lengths."""
-    return wide_stream(draw, batch, target_len), wide_stream(draw, batch, source_len)
+    return wide_stream(draw, batch, target_len, d_model), wide_stream(draw, batch, source_len, d_model)
 
 
 def open_mask(draw, *shape):
@@ -94,7 +94,7 @@ def self_masks(draw):
 @case
 def cross_masks(draw):
     "hides from cross-attention what cross_mask hides, and nothing else"
-    shapes = (5, 7), (2, 1, 1, 7), (2, NUM_HEADS, 5, 7)
+    shapes = (5, 7), (2, 1, 1, 7), (2, NUM_HEADS, 5, 7), (1, 7), (1, NUM_HEADS, 1, 7)
     return [
         module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), cross_mask=draw.mask(*shape)) for shape in shapes
     ]
@@ -121,11 +121,39 @@ def query_that_sees_nothing(draw):
         (padded_left, None),
         (None, draw.mask(5, 7, hidden_rows=2)),
         (hidden_query, draw.mask(2, 1, 1, 7, hidden_rows=1)),
+        (torch.zeros(5, 5, dtype=torch.bool), torch.zeros(1, 1, dtype=torch.bool)),
     )
+    one_of_two = torch.tensor([True, False]).reshape(2, 1, 1, 1)
+    one_token = module_call(BLOCK, CONFIG, block_state(draw), *streams(draw, 2, 1, 7), one_of_two, ~one_of_two)
     return [
-        module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), self_mask=own, cross_mask=cross)
-        for own, cross in pairs
+        *(
+            module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), self_mask=own, cross_mask=cross)
+            for own, cross in pairs
+        ),
+        one_token,
     ]
+
+
+@case
+def low_scores(draw):
+    "hides what a mask hides, however low the scores of the visible keys are"
+    # Opposite query and key biases push all scores down by 128; a softmax doesn't see it, a weak fill does.
+    far_down = block_state(draw)
+    for attention in ("self_attention", "cross_attention"):
+        direction = draw.normal(NUM_HEADS, D_MODEL // NUM_HEADS)
+        direction = (16 * direction / direction.norm(dim=-1, keepdim=True)).flatten()
+        far_down[f"{attention}.q_proj.bias"] = direction
+        far_down[f"{attention}.k_proj.bias"] = -direction
+        far_down[f"{attention}.k_proj.weight"] *= 0.2
+    return module_call(BLOCK, CONFIG, far_down, *streams(draw), cross_mask=draw.mask(2, 1, 5, 7))
+
+
+@case
+def long_sequences(draw):
+    "takes a target and a source of more than 1000 tokens"
+    config = {"d_model": 4, "d_ff": 4, "num_heads": 1}
+    lengths = 1, 1100, 1030
+    return module_call(BLOCK, config, block_state(draw, 4, 4), *streams(draw, *lengths, 4))
 
 
 @case
