@@ -97,6 +97,7 @@ def several_calls(draw):
     one.apply(embedding, images).observe("first images")
     one.apply(embedding, random_images(draw, 2)).observe("other images")
     one.apply(embedding, random_images(draw, 5)).observe("a batch of 5")
+    one.apply(embedding, random_images(draw, 33)).observe("a batch of 33")
     one.apply(embedding, random_images(draw, 1)).observe("a batch of 1")
     one.apply(embedding, images).observe("first images again")
     other = Call()
@@ -194,8 +195,9 @@ def refused_images(draw):
         *((28, 35, 28), (24, 40, 40), (20, 35, 20), (24, 30, 30), (48, 70, 48), (4, 5, 4)),
         *((35, 24, 35), (28, 30, 28), (25, 35, 25), (24, 36, 36), (12, 70, 12)),
     )
+    state = embedding_state(draw)
     return [
-        module_call("PatchEmbedding", CONFIG, None, draw.stream(2, 3, height, width)).raises(ValueError, naming=wrong)
+        module_call("PatchEmbedding", CONFIG, state, draw.stream(2, 3, height, width)).raises(ValueError, naming=wrong)
         for height, width, wrong in refused
     ]
 
