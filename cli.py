@@ -94,6 +94,7 @@ Save = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the ca
 How = Annotated[Isolation, typer.Option(help="How workers are kept apart.")]
 Required = Annotated[Level | None, typer.Option(help="Refuse to judge with less.", show_default=False)]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
+Production = Annotated[bool, typer.Option("--production", help="Judge mutants like a student's file: slower.")]
 Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
 
 
@@ -222,7 +223,7 @@ def status() -> None:
 
 
 @app.command()
-def verify(ids: Ids = None, isolation: How = Isolation.auto) -> None:
+def verify(ids: Ids = None, isolation: How = Isolation.auto, production: Production = False) -> None:
     """Prove problems: right answers pass, every seeded bug fails."""
     from judge import catalog
     from judge import verify as proving
@@ -232,7 +233,7 @@ def verify(ids: Ids = None, isolation: How = Isolation.auto) -> None:
     chosen = [catalog.find_problem(id).id for id in ids] if ids else catalog.problem_ids()
     problems = [catalog.load_problem(id) for id in chosen]
     with launch.take(isolation.value) as engine, _station() as station:
-        proofs = proving.verify(problems, engine, station)
+        proofs = proving.verify(problems, engine, station, production=production)
     for one in proofs:
         _say(proof.render(one))
     raise typer.Exit(0 if all(one.ok for one in proofs) else 1)

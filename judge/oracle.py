@@ -32,6 +32,8 @@ class Oracle:
         self.compared: dict[int, Comparison] = {}
         self.kept: dict[str, dict[int, Observation]] = {}
         self.failed: dict[str, list[str]] = {}
+        self.sources: dict[str, str] = {}  # of the mutants that were tried here, and how they fared
+        self.fared: dict[str, Any] = {}
         self._mutants: tuple[Mutant, ...] | None = None
 
     def answer(self, header: dict[str, Any], body: bytes) -> dict[str, Any] | None:
@@ -43,8 +45,10 @@ class Oracle:
             return self._take(header["call"], body)
         elif kind == "end":
             return self._result(header)
+        elif kind == "mutant":
+            return {"type": kind, "fared": self._trial(header["name"], header["source"], header["seconds"])}
         elif kind == "equal pairs":
-            return {"type": kind, "pairs": self._equal_pairs()}
+            return {"type": kind, "pairs": self._equal_pairs(header["seconds"])}
         elif kind == "kinds":
             return {"type": kind, "kinds": self._kinds()}
         elif kind == "oracle":
@@ -107,8 +111,20 @@ class Oracle:
             for label, call in self.problem.streams.items()
         ]
 
-    def _equal_pairs(self) -> list[list[str]]:
-        """Pairs of kept submissions that no call tells apart: a diagnosis could not, either."""
+    def _trial(self, name: str, source: str, seconds: float) -> dict[str, Any] | None:
+        from judge.mutant_trials import trial
+
+        fared = trial(self.problem, name, source, seconds)
+        if fared is not None:
+            self.sources[name], self.fared[name] = source, fared
+        return fared
+
+    def _equal_pairs(self, seconds: float) -> list[list[str]]:
+        """Pairs of mutants, or of kept submissions, that no call tells apart: a diagnosis could not, either."""
+        if self.sources:
+            from judge.mutant_trials import equal_pairs
+
+            return equal_pairs(self.problem, self.sources, self.fared, seconds)
         return [
             [one, other]
             for one, other in combinations(self.kept, 2)

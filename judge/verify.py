@@ -62,22 +62,30 @@ def verify(
     *,
     workers: int = 2,
     seed: int | None = None,
+    production: bool = False,
 ) -> list[Proof]:
-    """The proofs of all problems, in their order, ``workers`` at a time."""
+    """The proofs of all problems, in their order, ``workers`` at a time, those with most to prove first.
+
+    ``production``: judge mutants like a student's file; otherwise the oracle worker tries them itself, where it can.
+    """
+    heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        return list(pool.map(lambda problem: _Prover(problem, engine, progress, seed).prove(), problems))
+        proofs = pool.map(lambda problem: _Prover(problem, engine, progress, seed, production).prove(), heaviest)
+        by_name = {proof.problem: proof for proof in proofs}
+    return [by_name[problem.id] for problem in problems]
 
 
 class _Prover:
     """The proof of one problem while it is made."""
 
-    def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None):
+    def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool):
         self.problem = problem
         self.proof = Proof(problem.id)
         self._engine = engine
         self._progress = progress
         self._seed = secrets.randbits(32) if seed is None else seed
         self._hidden = problem.folder / "hidden"
+        self._production = production or problem.kind == "answers" or not engine.forks
 
     def prove(self) -> Proof:
         started = time.monotonic()
@@ -107,7 +115,7 @@ class _Prover:
         for mutant in mutants:
             self._wrong(mutant)
         self._no_decoration(mutants)
-        for one, other in self._opened.ask({"type": "equal pairs"})["pairs"]:
+        for one, other in self._opened.ask({"type": "equal pairs", "seconds": 10 * self._seconds})["pairs"]:
             self._complain(
                 f"mutants {one!r} and {other!r} give equal observations on all cases; tell them apart or drop one"
             )
@@ -136,10 +144,9 @@ class _Prover:
 
     def _wrong(self, mutant: Mutant) -> None:
         """Judge a mutant: refused, by each case that it names."""
-        report = self._judge(f"mutant {mutant.name}", self._source(mutant.name, mutant.source), keep=mutant.name)
-        killed = [case.name for case in report.failed]
+        accepted, killed, severity = self._fared(mutant)
         self.proof.kills[mutant.name] = killed
-        if report.verdict == "accepted":
+        if accepted:
             self._complain(
                 f"mutant {mutant.name!r} is accepted (seed {self._seed}); add a case that sees it, or change an input"
             )
@@ -149,13 +156,29 @@ class _Prover:
                 self._complain(f"mutant {mutant.name!r} names a case {case!r} in kills, and there is none")
             elif case not in killed:
                 self._complain(f"mutant {mutant.name!r} passes the case {case!r} of its kills (seed {self._seed})")
-        severity = max((_severity(case.findings) for case in report.failed), default=0.0)
         if severity < self.proof.mildest_mutant:
             self.proof.mildest_mutant, self.proof.mildest_name = severity, mutant.name
         if severity < MUTANT_MARGIN:
             self._complain(
                 f"mutant {mutant.name!r} differs by only {severity:.1e}, less than {MUTANT_MARGIN:g}; change an input"
             )
+
+    def _fared(self, mutant: Mutant) -> tuple[bool, list[str], float]:
+        """Whether a mutant is accepted, which cases kill it, and how clearly the clearest does."""
+        if not self._production:
+            self._progress(f"{self.problem.id}: mutant {mutant.name}")
+            question = {"type": "mutant", "name": mutant.name, "source": mutant.source, "seconds": self._seconds}
+            fared = self._opened.ask(question)["fared"]
+            if fared is not None:
+                severity = float("inf") if fared["severity"] is None else fared["severity"]
+                return not fared["failed"], fared["failed"], severity
+        report = self._judge(f"mutant {mutant.name}", self._source(mutant.name, mutant.source), keep=mutant.name)
+        severity = max((_severity(case.findings) for case in report.failed), default=0.0)
+        return report.verdict == "accepted", [case.name for case in report.failed], severity
+
+    @property
+    def _seconds(self) -> float:
+        return self.problem.limits.submission_seconds
 
     def _no_decoration(self, mutants: Sequence[Mutant]) -> None:
         half = len(self.proof.cases) / 2

@@ -183,6 +183,33 @@ def test_a_complete_problem_is_proven(proofs):
     assert proof.mildest_name in proof.kills
 
 
+def test_the_way_of_a_submission_proves_the_same(tmp_path, engine, proofs, monkeypatch):
+    monkeypatch.setattr(module, "junk", lambda *about: [])
+    spoil, oracle = COPIES["wrong"]
+    spoil(complete(tmp_path / "softmax"))
+    problem = load_problem("softmax", folder=tmp_path).model_copy(update={"id": "wrong", "oracle": oracle})
+    (proof,) = verify([problem], engine, seed=3, production=True)
+    assert proof.kills == proofs["wrong"].kills
+    assert proof.mildest_mutant == pytest.approx(proofs["wrong"].mildest_mutant, rel=1e-6)
+    assert proof.complaints == [c for c in proofs["wrong"].complaints if not c.startswith("junk")]
+
+
+def test_a_mutant_that_never_ends_or_ends_its_process_is_judged_like_a_submission(tmp_path, engine, monkeypatch):
+    monkeypatch.setattr(module, "junk", lambda *about: [])
+    complete(tmp_path / "softmax")
+    append(
+        tmp_path / "softmax" / "hidden" / "mutants.toml",
+        mutant("looping", "scores = x @ y", "while True: pass", ["plain"]),
+        mutant("leaving", "scores = x @ y", "__import__('os')._exit(0)", ["plain"]),
+    )
+    problem = load_problem("softmax", folder=tmp_path)
+    limits = problem.limits.model_copy(update={"call_seconds": 0.5, "submission_seconds": 2})
+    (proof,) = verify([problem.model_copy(update={"limits": limits, "oracle": "right"})], engine, seed=3)
+    assert proof.kills["looping"]
+    assert proof.kills["leaving"]
+    assert not [complaint for complaint in proof.complaints if "is accepted" in complaint]
+
+
 def test_progress_is_told(proofs, told):
     assert {"complete: hidden/reference.py", "complete: stub.py", "blind: mutant wrong_axis", "wrong: junk"} <= set(
         told
