@@ -89,10 +89,11 @@ def query_that_sees_nothing(draw):
 
 @case
 def other_depths(draw):
-    "works with no block at all, with one, and with five"
-    ways = ((0, True, True), (0, False, True), (0, False, False), (1, True, False), (1, False, False), (5, True, True))
+    "works with no block at all, with one, and with many"
+    few = (0, True, True), (0, False, True), (0, False, False), (1, True, False), (1, False, False)
+    many = (7, True, True), (4, False, False)
     calls = []
-    for depth, first, shown in ways:
+    for depth, first, shown in few + many:
         config = {"num_blocks": depth, **WIDTHS, "norm_first": first}
         calls.append(applied(draw, config, stream_for(draw, config), return_stream=shown))
     return calls
@@ -146,6 +147,7 @@ def memory_layouts(draw):
     "takes inputs that are not contiguous, or one sequence that is expanded to a batch"
     return [
         applied(draw, PRE, draw.transposed(stream_for(draw, PRE))),
+        applied(draw, POST, draw.transposed(stream_for(draw, POST))),
         applied(draw, POST, draw.noncontiguous(stream_for(draw, POST))),
         applied(draw, PRE, draw.expanded(stream_for(draw, PRE, 1)[0], 2)),
     ]
@@ -168,6 +170,7 @@ def several_calls(draw):
     x, mask = stream_for(draw, PRE, 3, 5), draw.mask(5, 5)
     one.apply(stack, x, mask, return_stream=True).observe("first")
     one.apply(stack, x, draw.mask(5, 5), return_stream=True).observe("other mask of the same shape")
+    one.apply(stack, x).observe("no mask any more")
     one.apply(stack, stream_for(draw, PRE, 1, 7)).observe("a sequence of 7 tokens without a stream")
     one.apply(stack, stream_for(draw, PRE, 2, 4), draw.mask(2, 1, 1, 4)).observe("another mask")
     one.apply(stack, x, mask, True).observe("first again")
