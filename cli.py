@@ -51,6 +51,14 @@ class Level(str, Enum):
     process = "process"
 
 
+class Feedback(str, Enum):
+    """How much of a report is shown."""
+
+    full = "full"
+    hint = "hint"
+    verdict = "verdict"
+
+
 class Commands(TyperGroup):
     """The place where errors become one line on stderr and an exit code."""
 
@@ -94,6 +102,7 @@ Save = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the ca
 How = Annotated[Isolation, typer.Option(help="How workers are kept apart.")]
 Required = Annotated[Level | None, typer.Option(help="Refuse to judge with less.", show_default=False)]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
+Shown = Annotated[Feedback, typer.Option(help="Show less: no diagnosis, or the verdict only.")]
 Production = Annotated[bool, typer.Option("--production", help="Judge mutants like a student's file: slower.")]
 Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
 
@@ -159,13 +168,15 @@ def start(id: Id, force: Force = False) -> None:
 def submit(
     id: Id, file: File = None, as_json: AsJson = False, no_record: NoRecord = False, seed: Seed = None,
     case: Cases = None, save: Save = None, isolation: How = Isolation.auto, require_isolation: Required = None,
-    verbose: Verbose = False,
+    verbose: Verbose = False, feedback: Shown = Feedback.full,
 ) -> None:  # fmt: skip
     """Judge a file."""
     from judge import catalog, pipeline, workspace
+    from judge import feedback as showing
 
     with launch.take(isolation.value, require_isolation) as engine, _station() as station:
         problem = catalog.find_problem(id)
+        level = showing.least(problem.feedback, feedback.value)
         if save is not None:
             _save(problem, engine, workspace.only(case or ()), seed, save)
             return
@@ -173,8 +184,8 @@ def submit(
         written = _writing(problem, as_json=as_json, verbose=verbose)
         report = pipeline.submit(problem, path, engine, seed=seed, cases=case or (), station=station)
     if not no_record:
-        _remember(report)
-    _leave(report.exit_code, written(report))
+        _remember(showing.recorded(report, level))
+    _leave(report.exit_code, written(showing.shown(report, level)))
 
 
 @app.command()
@@ -305,7 +316,10 @@ def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: P
     import secrets
 
     from judge import pipeline, workspace
+    from judge.errors import UsageError
 
+    if not problem.inputs_shown or problem.feedback == "verdict":
+        raise UsageError(f"{problem.id} does not show its inputs, so there is nothing to save")
     seed = secrets.randbits(32) if seed is None else seed
     workspace.write_new(path, pipeline.case_script(problem, engine, case, seed))
     _say(f"{path} holds the inputs and calls of case {case}, drawn with seed {seed}")

@@ -75,6 +75,7 @@ class Problem(Value):
     oracle: str | None = None  # module of reference/ that defines the same entry points
     limits: Limits = Limits()
     inputs_shown: bool = True
+    feedback: Literal["full", "hint", "verdict"] = "full"  # see judge/feedback.py
     stream: StreamSettings | None = None
     statement: str
     hints: tuple[str, str, str]  # symptom, area, idea

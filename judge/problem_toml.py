@@ -41,6 +41,7 @@ _KEYS = {
     "closed": 'closed = ["norms"]',
     "oracle": 'oracle = "reference.norms"',
     "inputs_shown": "inputs_shown = true",
+    "feedback": 'feedback = "full" (or "hint", "verdict": an exam shows less)',
     "limits": "[limits], and under it call_seconds = 5",
     "entry_points": '[entry_points], and under it layer_norm_forward = "(x, gamma, beta, eps=1e-5)"',
     "stream": '[stream], and under it labels = ["pre-norm"]',

@@ -92,7 +92,7 @@ def run(tmp_path, monkeypatch, capsys):
             "problem_ids": lambda: [one.id for one in problems], "load_problem": find_problem,
         },
         "pipeline": {"submit": run.submit, "case_script": case_script},
-        "verify": {"verify": lambda problems, engine, progress: proofs[: len(problems)]},
+        "verify": {"verify": lambda problems, engine, progress, production: proofs[: len(problems)]},
         "report.proof": {"render": lambda proof: f"{proof.name}: {'proven' if proof.ok else 'not proven'}"},
     }  # fmt: skip
     for name, content in fakes.items():
