@@ -241,7 +241,9 @@ class Engine:
         self.start()
         assert self._control
         assert self._handover
-        self._handover.join()  # commands come after the harness
+        self._handover.join(_START_SECONDS)  # commands come after the harness
+        if self._handover.is_alive():
+            raise JudgeError(f"torch is not imported after {_START_SECONDS:g} s; run `judge doctor`")
         number = next(self._numbers)
         commands, results, log = os.pipe(), os.pipe(), os.pipe()
         theirs = [commands[0], results[1], log[1]]
