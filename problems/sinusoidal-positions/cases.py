@@ -60,10 +60,13 @@ def result_dtypes(draw):
 
 @relation
 def far_in_float64(draw):
-    "is right to 1e-9 in float64 up to position 100,000"
+    "is right to 1e-9 in float64 up to position 100,000, also after the same table in float32"
     starts, sizes = (draw.integer(20_000, 90_000), LAST - 5), (6, 12)
-    calls = [call("sinusoidal_positions", *sizes, start, dtype=torch.float64) for start in starts]
-    return calls, _as_exact_as(1e-9, starts)
+    after_float32 = Call()
+    after_float32.function("sinusoidal_positions", *sizes, starts[1])
+    after_float32.function("sinusoidal_positions", *sizes, starts[1], dtype=torch.float64).observe("output")
+    first = call("sinusoidal_positions", *sizes, starts[0], dtype=torch.float64)
+    return [first, after_float32], _as_exact_as(1e-9, starts)
 
 
 @relation
