@@ -81,6 +81,7 @@ def plain_images(draw):
     return [
         classified(draw, num_blocks=2),
         classified(draw, batch=3, img_size=(10, 12), patch_size=(5, 3), in_channels=5),
+        classified(draw, batch=2, img_size=(12, 11), patch_size=1),
     ]
 
 
@@ -164,7 +165,7 @@ def several_calls(draw):
     one.apply(model, images).observe("first images")
     one.apply(model, images=images_of(draw, 4)).observe("other images")
     one.apply(model, images_of(draw, 1)).observe("a single image")
-    one.apply(model, images_of(draw, 7)).observe("a batch of 7")
+    one.apply(model, images_of(draw, 33)).observe("a batch of 33")
     one.apply(model, images).observe("first images again")
     other = Call()
     model = loaded(other, state_of(draw))
@@ -208,8 +209,13 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 model and bfloat16 for a bfloat16 model"
-    return [classified(draw).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)]
+    "gives float32 for a float32 model, also where means are large, and bfloat16 for a bfloat16 model"
+    far = state_of(draw)
+    far["positions"] += 2000  # a variance as the mean of squares less the square of the mean is noise here
+    return [
+        *(classified(draw).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)),
+        module_call("VisionTransformer", CONFIG, far, images_of(draw, 4)).in_dtype(torch.float32),
+    ]
 
 
 def refused(*changes_and_values):
@@ -245,8 +251,9 @@ def refused_blocks(draw):
 def refused_images(draw):
     "raises a ValueError in forward for images of another height or width"
     others = (16, 10, 16), (12, 15, 15), (8, 10, 8), (13, 10, 13), (12, 11, 11), (10, 12, 10), (8, 15, 8), (24, 5, 24)
+    state = state_of(draw)
     return [
-        module_call("VisionTransformer", CONFIG, None, draw.stream(2, 2, height, width)).raises(
+        module_call("VisionTransformer", CONFIG, state, draw.stream(2, 2, height, width)).raises(
             ValueError, naming=wrong
         )
         for height, width, wrong in others
