@@ -45,7 +45,8 @@ def plain_images(draw):
     training.load_state(embedding, embedding_state(draw))
     training.train(embedding)
     training.apply(embedding, images=random_images(draw, 2)).observe("output in training")
-    return [embedded(draw, CONFIG), embedded(draw, sizes((14, 6), (7, 3), 5, 4), batch=3), training]
+    many = sizes((9, 20), (1, 2), 7, 4)
+    return [embedded(draw, CONFIG), embedded(draw, sizes((14, 6), (7, 3), 5, 4), batch=3), embedded(draw, many), training]
 
 
 @case
@@ -109,6 +110,20 @@ def several_calls(draw):
     other.load_state(embedding, embedding_state(draw))
     other.apply(embedding, images).observe("another checkpoint")
     return [one, other.differentiate()]  # loading writes over what a gradient would need
+
+
+@case
+def step_of_training(draw):
+    "learns from images that need no gradient of their own, and uses what it has learned"
+    one = Call()
+    embedding = one.construct("PatchEmbedding", **CONFIG)
+    one.to(embedding)
+    one.load_state(embedding, embedding_state(draw))
+    one.train(embedding)
+    images = random_images(draw, 2)
+    one.sgd_step(embedding, one.apply(embedding, images).observe("before the step"), 1e-4)
+    one.apply(embedding, images).observe("after the step")
+    return one.values_only()
 
 
 @case
