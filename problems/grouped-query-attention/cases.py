@@ -13,6 +13,7 @@ def grouped_heads(draw):
     return [
         call(ATTENTION, draw.normal(2, 5, 24), 6, 3, **_weights(draw, 24, 6, 3)),
         call(ATTENTION, draw.normal(2, 5, 24), 6, 2, **_weights(draw, 24, 6, 2)),
+        call(ATTENTION, draw.normal(1, 70, 24), 6, 2, **_weights(draw, 24, 6, 2)),
     ]
 
 
@@ -38,6 +39,15 @@ def sizes_of_one(draw):
 
 
 @case
+def equal_sizes(draw):
+    "is right where batch, tokens and heads are equally many"
+    return [
+        call(ATTENTION, draw.normal(4, 4, 16), 4, 2, **_weights(draw, 16, 4, 2), mask=draw.mask(4, 4)),
+        call(ATTENTION, draw.normal(2, 2, 16), 4, 2, **_weights(draw, 16, 4, 2)),
+    ]
+
+
+@case
 def padding_mask(draw):
     "hides the padding of each sequence in all of its heads"
     visible = torch.arange(5) < torch.tensor([[2], [4]])
@@ -57,9 +67,11 @@ def fully_masked_rows(draw):
     "gives zeros and finite gradients to queries that see no key"
     x, weights = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3)
     padding = torch.arange(5) < torch.tensor([[0], [3]])
+    all_or_nothing = draw.permutation(5)[:, None] < 3  # (5, 1)
     return [
         call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(2, 6, 5, 5, hidden_rows=15)),
         call(ATTENTION, x, 6, 3, **weights, mask=padding[:, None, None, :]),
+        call(ATTENTION, x, 6, 3, **weights, mask=all_or_nothing),
     ]
 
 

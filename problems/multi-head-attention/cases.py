@@ -63,10 +63,12 @@ def fully_masked_rows(draw):
     "leaves nothing but the output bias to queries that see no key"
     weights, biases = _weights(draw, 12, 10), _biases(draw, 12)
     padding = torch.arange(7) < torch.tensor([[0], [4]])
+    all_or_nothing = draw.permutation(5)[:, None] < 3  # (5, 1)
     return [
         call(ATTENTION, *_tokens(draw), 3, **weights, **biases, mask=draw.mask(5, 7, hidden_rows=2)),
         call(ATTENTION, *_tokens(draw), 3, **weights, **biases, mask=padding[:, None, None, :]),
         call(ATTENTION, *_tokens(draw), 3, **weights, mask=draw.mask(2, 3, 5, 7, hidden_rows=8)),
+        call(ATTENTION, *_tokens(draw), 3, **weights, mask=all_or_nothing),
     ]
 
 
@@ -101,6 +103,7 @@ def equal_sizes(draw):
     return [
         call(ATTENTION, x, context, context, 4, **weights, mask=draw.mask(4, 4)),
         call(ATTENTION, x, context, context, 4, **weights, mask=draw.mask(4, 1, 1, 4)),
+        call(ATTENTION, x, context, context, 4, **weights, mask=draw.permutation(4)[None, None, :, None] < 2),
     ]
 
 

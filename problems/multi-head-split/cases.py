@@ -51,15 +51,17 @@ def sizes_of_one(draw):
 
 @case
 def any_memory_layout(draw):
-    "takes transposed, strided and expanded tensors"
+    "takes transposed, strided, sliced and expanded tensors"
     heads = draw.normal(2, 3, 5, 4)
     # The gradient of as_strided counts a place in memory once, however many entries of an expanded tensor lie there.
     return [
         call("split_heads", draw.transposed(draw.stream(2, 5, 12)), 3),
         call("split_heads", draw.noncontiguous(draw.stream(2, 5, 12)), 2),
+        call("split_heads", draw.stream(3, 6, 12)[1:, 1:], 3),
         call("split_heads", draw.expanded(draw.stream(5, 12), 2), 4).values_only(),
         call("merge_heads", draw.transposed(heads)),
         call("merge_heads", draw.noncontiguous(heads)),
+        call("merge_heads", draw.normal(3, 3, 6, 4)[1:, :, 1:]),
         call("merge_heads", draw.expanded(draw.normal(3, 5, 4), 2)).values_only(),
     ]
 

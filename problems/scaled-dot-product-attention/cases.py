@@ -10,7 +10,11 @@ ATTENTION = "scaled_dot_product_attention"
 @case
 def ordinary_heads(draw):
     "is right for a batch of heads without a mask"
-    return call(ATTENTION, *_tokens(draw, 2, 3))
+    long_key, long_value = draw.normal(1, 2, 300, 11), draw.normal(1, 2, 300, 13)
+    return [
+        call(ATTENTION, *_tokens(draw, 2, 3)),
+        call(ATTENTION, draw.normal(1, 2, 5, 11), long_key, long_value),
+    ]
 
 
 @case
@@ -70,6 +74,7 @@ def fully_masked_rows(draw):
         call(ATTENTION, *_tokens(draw, 2, 3), mask=draw.mask(5, 7, hidden_rows=2)),
         call(ATTENTION, *_tokens(draw, 2, 3), mask=padding[:, None, None, :]),
         call(ATTENTION, *_tokens(draw, 2, 3), mask=all_or_nothing),
+        call(ATTENTION, *_tokens(draw, 2, 3), mask=torch.zeros(1, 1, dtype=torch.bool)),
     ]
 
 
@@ -146,6 +151,7 @@ def equal_sizes(draw):
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4)),
+        call(ATTENTION, query, key, value, mask=draw.permutation(4)[:, None] < 2),
     ]
 
 
