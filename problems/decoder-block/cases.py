@@ -359,11 +359,11 @@ def mistakes_of(sentences, state, x, memory, prefix=""):
     ]
 
 
-def dropout_at(draw, p, names=SUBLAYERS):
+def dropout_at(draw, p, names=SUBLAYERS, **masks):
     """Training runs of tiny blocks, in each of which one of these sublayers speaks, and the check of their masks."""
     x, memory, state = draw.stream(2, 2, 4), draw.stream(2, 2, 4), tiny_state(draw)
     speaking = {name: silence(state, *(SUBLAYERS[other] for other in SUBLAYERS if other != name)) for name in names}
-    calls = [training_batches({**TINY, "dropout": p}, given, x, memory) for given in speaking.values()]
+    calls = [training_batches({**TINY, "dropout": p}, given, x, memory, masks) for given in speaking.values()]
 
     def check(observations):
         for name, batches in zip(names, observations, strict=True):
@@ -376,7 +376,7 @@ def dropout_at(draw, p, names=SUBLAYERS):
     return calls, check
 
 
-def training_batches(config, state, x, memory):
+def training_batches(config, state, x, memory, masks):
     """One block in training, applied to four batches; each has 16 pairs of the same two sequences."""
     one = Call()
     block = one.construct(BLOCK, **config)
@@ -384,7 +384,7 @@ def training_batches(config, state, x, memory):
     one.load_state(block, state)
     one.train(block)
     for index in range(4):
-        one.apply(block, x.repeat(16, 1, 1), memory.repeat(16, 1, 1)).observe(f"batch{index}")
+        one.apply(block, x.repeat(16, 1, 1), memory.repeat(16, 1, 1), **masks).observe(f"batch{index}")
     return one.random()
 
 
@@ -436,5 +436,8 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
-    return dropout_at(draw, 0.25, ["cross_attention"])
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, also where masks are given"
+    everything = torch.ones(2, 2, dtype=torch.bool)
+    return dropout_at(
+        draw, 0.25, ["cross_attention", "self_attention"], self_mask=everything, cross_mask=everything
+    )
