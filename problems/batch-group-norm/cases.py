@@ -56,6 +56,8 @@ def batch_eps(draw):
         _batch_norm(draw.stream(6, 4), gamma, beta, running_mean, running_var, True, 0.1, 0.37),
         _batch_norm(tiny, gamma, beta, running_mean * 1e-3, narrow, False),
         _batch_norm(draw.stream(6, 4), gamma, beta, running_mean, running_var, False, eps=2.5),
+        _batch_norm(draw.normal(6, 4) * 1e-4, gamma, beta, running_mean, running_var, True, eps=1e-8),
+        _batch_norm(tiny, gamma, beta, running_mean * 1e-3, narrow * 1e-3, False, eps=1e-8),
     ]
 
 
@@ -164,6 +166,7 @@ def group_eps(draw):
         _group_norm(tiny, 3, draw.gain(6), draw.bias(6)),
         _group_norm(draw.stream(2, 6, 3), 2, draw.gain(6), draw.bias(6), 0.37),
         _group_norm(draw.stream(2, 6, 3), 3, draw.gain(6), draw.bias(6), eps=2.5),
+        _group_norm(draw.normal(2, 6, 3) * 1e-4, 2, draw.gain(6), draw.bias(6), eps=1e-8),
     ]
 
 
