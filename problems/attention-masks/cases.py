@@ -160,6 +160,9 @@ def masks_that_broadcast(draw):
         call("combine_masks", padding, heads, causal),
         call("combine_masks", draw.mask(2, 1, 5, 1), draw.mask(1, 3, 1, 7)),
         call("combine_masks", padding.expand(2, 3, 5, 7), draw.transposed(causal)),
+        call("combine_masks", draw.mask(2, 5, 7), causal),
+        call("combine_masks", draw.mask(1, 1, 5, 7), padding[:1]),
+        call("combine_masks", draw.mask(7), draw.mask(7)),
     ]
 
 
