@@ -26,7 +26,7 @@ def any_size(draw):
     "works for one position, for one pair of columns, and for many"
     return [
         call("sinusoidal_positions", seq_len, d_model, dtype=torch.float64)
-        for seq_len, d_model in ((1, 2), (7, 2), (1, 10), (3, 4), (11, 24))
+        for seq_len, d_model in ((1, 2), (7, 2), (1, 10), (3, 4), (11, 24), (1100, 2), (3, 300))
     ]
 
 
@@ -108,6 +108,7 @@ def added_to_tokens(draw):
         call("add_positions", draw.stream(3, 5, 8)),
         call("add_positions", draw.noncontiguous(draw.stream(2, 5, 6))),
         call("add_positions", draw.expanded(draw.normal(4, 6), 3)),
+        call("add_positions", draw.normal(1, 3, 4)),
     ]
 
 
