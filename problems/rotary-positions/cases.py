@@ -69,6 +69,8 @@ def turned_tokens(draw):
     return [
         call("apply_rotary", draw.stream(2, 3, 5, 8), torch.arange(5)),
         call("apply_rotary", draw.stream(2, 3, 4, 12), torch.arange(40, 44)),
+        call("apply_rotary", draw.stream(1, 2, 3, 128), torch.arange(3)),
+        call("apply_rotary", draw.stream(1, 600, 4), torch.arange(600)),
     ]
 
 
