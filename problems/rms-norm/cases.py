@@ -11,6 +11,7 @@ def ordinary_tokens(draw):
     return [
         call("rms_norm_forward", draw.stream(2, 5, 7), draw.gain(7)),
         call("rms_norm_forward", 3e3 * draw.stream(2, 4, 6), draw.normal(6)),
+        call("rms_norm_forward", draw.stream(1, 2, 1100), draw.gain(1100)),
     ]
 
 
@@ -100,6 +101,7 @@ def lower_precision(draw):
     return [
         call("rms_norm_forward", draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.float32),
         call("rms_norm_forward", draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.bfloat16),
+        call("rms_norm_forward", 3e3 * draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.bfloat16),
     ]
 
 
