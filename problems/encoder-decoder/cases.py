@@ -98,6 +98,8 @@ def encode_alone(draw):
     one.method(model, "encode", source).observe("encoded")
     padded = one.method(model, "encode", source, torch.tensor([4, 7]))
     one.method(padded, "narrow", 1, 0, 4).observe("encoded with padding, its first 4 positions")
+    padded = one.method(model, "encode", source, torch.tensor([5, 2]))
+    one.method(padded, "size", 1).observe("length of what is encoded where all sources have padding")
     return one
 
 
@@ -126,9 +128,43 @@ def embeddings_alone(draw):
 def long_sequences(draw):
     "has a position for every token of a sequence of more than 1000"
     source, target = ids(draw, 1, 1030, 1025)
-    one, model = ready(draw, {**CONFIG, "num_blocks": 0})
-    encoded = one.method(model, "encode", source).observe("encoded")
-    one.method(model, "decode", target, encoded).observe("logits")
+    calls = []
+    for dtype in (torch.float64, torch.bfloat16):
+        one, model = ready(draw, {**CONFIG, "num_blocks": 0})
+        encoded = one.method(model, "encode", source).observe("encoded")
+        one.method(model, "decode", target, encoded).observe("logits")
+        calls.append(one.in_dtype(dtype))
+    small = {**CONFIG, "d_model": 4, "d_ff": 4, "num_heads": 1}
+    return [*calls, forward_call(draw, small, source, target, torch.tensor([1027]))]
+
+
+@case
+def low_scores(draw):
+    "hides padding and later tokens, however low the scores of the visible ones are"
+    # Opposite query and key biases push all scores down by 128; a softmax doesn't see it, a weak fill does.
+    far_down = model_state(draw)
+    for side, attentions in ATTENTIONS.items():
+        for attention in attentions:
+            direction = draw.normal(NUM_HEADS, D_MODEL // NUM_HEADS)
+            direction = (16 * direction / direction.norm(dim=-1, keepdim=True)).flatten()
+            for name, bias in (("q_proj", direction), ("k_proj", -direction)):
+                far_down[f"{side}.0.{attention}.{name}.bias"] = bias
+            far_down[f"{side}.0.{attention}.k_proj.weight"] *= 0.2
+    one, model = ready(draw, state=far_down)
+    one.apply(model, *ids(draw), torch.tensor([4, 3])).observe("output")
+    return one
+
+
+@case
+def tiny_variances(draw):
+    "is right where the variance of a sum is as small as eps"
+    state = model_state(draw)
+    for side, attentions in ATTENTIONS.items():
+        for name in [f"addnorm{len(attentions)}.norm", "ffn.fc2"]:
+            for part in ("weight", "bias"):
+                state[f"{side}.0.{name}.{part}"] *= 1e-3
+    one, model = ready(draw, state=state)
+    one.apply(model, *ids(draw)).observe("output")
     return one
 
 
@@ -304,7 +340,7 @@ def predicted(state, side, tokens, memory=None, **kept):
     return x if side == "source" else linear("head", x)
 
 
-def dropped_at(draw, p, side, speaking=None):
+def dropped_at(draw, p, side, speaking=None, lengths=None):
     """Training runs of encode (side "source") or decode ("target"), and the check of their masks.
 
     Without blocks, or with one in which one sublayer speaks. All sequences of a batch are alike; two make a run.
@@ -319,7 +355,7 @@ def dropped_at(draw, p, side, speaking=None):
     if side == "target":
         arguments = ("decode", tokens.repeat(32, 1), memory.repeat(32, 1, 1))
     for index in range(4):
-        one.method(model, *arguments).observe(f"batch{index}")
+        one.method(model, *arguments, source_lengths=lengths).observe(f"batch{index}")
 
     places = {"sum": Site(f"the sum of {side} embeddings and positions", {"channel": 4})}
     whose = {"source": "the encoder block's", "target": "the decoder block's"}[side]
@@ -379,5 +415,7 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
-    return dropout_at(draw, 0.25, ("source",), ("target",))
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, also where lengths are given"
+    lengths = torch.ones(32, dtype=torch.int64)  # as long as the sources are: nothing is hidden
+    blocks = [("source", "attention", lengths), ("target", "cross_attention", lengths)]
+    return dropout_at(draw, 0.25, ("source",), ("target",), *blocks)
