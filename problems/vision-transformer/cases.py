@@ -81,7 +81,7 @@ def plain_images(draw):
     return [
         classified(draw, num_blocks=2),
         classified(draw, batch=3, img_size=(10, 12), patch_size=(5, 3), in_channels=5),
-        classified(draw, batch=2, img_size=(12, 11), patch_size=1),
+        classified(draw, batch=2, img_size=(12, 11), patch_size=1, d_model=15),
     ]
 
 
@@ -173,6 +173,18 @@ def several_calls(draw):
     other.load_state(model, state_of(draw))
     other.apply(model, images).observe("another checkpoint")
     return [one, other.differentiate()]  # loading writes over what a gradient would need
+
+
+@case
+def step_of_training(draw):
+    "learns from images that need no gradient of their own, and uses what it has learned"
+    one = Call()
+    model = loaded(one, state_of(draw))
+    one.train(model)
+    images = images_of(draw, 4)
+    one.sgd_step(model, one.apply(model, images).observe("before the step"), 1e-3)
+    one.apply(model, images).observe("after the step")
+    return one.values_only()
 
 
 @case
