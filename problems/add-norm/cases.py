@@ -129,7 +129,13 @@ def lower_precision(draw):
 @case
 def refused_broadcasts(draw):
     "raises a ValueError for different shapes, even if they could be broadcast"
-    shapes = [(2, 5, 12), (12,)], [(2, 5, 12), (2, 1, 12)], [(2, 5, 12), (2, 5, 1)], [(5, 12), (1, 5, 12)]
+    shapes = (
+        [(2, 5, 12), (12,)],
+        [(2, 5, 12), (2, 1, 12)],
+        [(2, 5, 12), (2, 5, 1)],
+        [(5, 12), (1, 5, 12)],
+        [(12, 12), (12,)],  # equal as far as both go, from either end
+    )
     return [refused(draw, *pair_of_shapes) for pair_of_shapes in shapes]
 
 

@@ -56,7 +56,7 @@ def nothing_to_drop(draw):
 @case
 def masks(draw):
     "still lets each token attend as the mask says, for all alike, by sequence or by head"
-    shapes = (5, 5), (2, 1, 1, 5), (2, 3, 5, 5)
+    shapes = (5, 5), (2, 1, 1, 5), (2, 1, 5, 5), (2, 3, 5, 5)
     return [
         module_call("Block", CONFIG, block_state(draw), draw.transposed(stream(draw, 2, 5)), draw.mask(*shape))
         for shape in shapes
@@ -66,14 +66,14 @@ def masks(draw):
 @case
 def token_that_sees_nothing(draw):
     "still gives a token that sees nothing a zero attention output and finite gradients"
-    shown = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
+    shown = [draw.mask(*shape, hidden_rows=rows) for shape, rows in (((5, 5), 2), ((2, 1, 1, 5), 1), ((2, 1, 5, 1), 4))]
     return [module_call("Block", CONFIG, block_state(draw), stream(draw, 2, 5), mask=mask) for mask in shown]
 
 
 @case
 def smallest_sizes(draw):
-    "still works with one head, heads of width one, and one sequence of one token"
-    sizes = (1, 2, 5), (12, 2, 5), (3, 1, 1)
+    "still works with one head, heads of width one, one sequence, and one token"
+    sizes = (1, 2, 5), (12, 2, 5), (3, 1, 20), (3, 2, 1), (3, 1, 1)
     return [
         module_call("Block", {**CONFIG, "num_heads": heads}, block_state(draw), stream(draw, batch, seq_len))
         for heads, batch, seq_len in sizes
@@ -178,8 +178,8 @@ def evaluation(draw):
     one.to(block)
     one.load_state(block, state)
     one.eval(block)
-    for index in range(16):
-        one.apply(block, x).observe(f"run{index}")
+    for index in range(16):  # a mask that hides nothing may take another path to the same output
+        one.apply(block, x, *([torch.ones(2, 2, dtype=torch.bool)] if index % 2 else [])).observe(f"run{index}")
 
     def check(observations):
         runs = list(observations[0].values())
@@ -249,6 +249,18 @@ def training(draw):
         return "; ".join(fault for fault in faults if fault) or None
 
     return calls, check
+
+
+@relation
+def training_under_a_mask(draw):
+    "drops attention weights in training where a mask is given, too"
+    x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
+    nothing_hidden = torch.ones(2, 2, dtype=torch.bool)
+
+    def check(observations):
+        return compare_dropout(observations[0], 0.5, [WEIGHTS], predictor(state, x, ["weights"]))
+
+    return training_runs("Block", {**TINY, "dropout": 0.5}, state, x, nothing_hidden), check
 
 
 @relation

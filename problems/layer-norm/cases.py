@@ -93,6 +93,15 @@ def equal_sizes(draw):
 
 
 @case
+def other_sizes(draw):
+    "normalizes one token of each of many sequences, and many features"
+    return [
+        call("layer_norm_forward", draw.stream(*shape), draw.gain(shape[-1]), draw.bias(shape[-1]))
+        for shape in ((4, 1, 7), (70, 5), (3, 64))
+    ]
+
+
+@case
 def views(draw):
     "accepts views with any strides, and one tensor as gamma and beta"
     every_second = draw.noncontiguous(draw.stream(2, 5, 7))
