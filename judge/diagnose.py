@@ -126,7 +126,7 @@ class _Diagnosis:
         alike = [
             bug
             for bug in self._suspects
-            if all(not search.outcome(bug, case).passed for case in search.failing)
+            if all(_kinds(search.outcome(bug, case)) == _kinds(search.outcomes[case.name]) for case in search.failing)
             and all(search.outcome(bug, case).passed for case in search.passing)
         ]
         return _alone("same cases", alike) if 0 < len(alike) <= _MOST else None
@@ -142,8 +142,20 @@ class _Diagnosis:
     def _note_closest(self, telling: int) -> None:
         most = max((len(cases) for cases in self._explained.values()), default=0)
         best = [bug for bug in self._suspects if len(self._explained[bug.mutants[0].name]) == most]
-        if self._weaker is None and telling and most >= _LEAST_SHARE * telling and len(best) <= _MOST:
+        if self._weaker is not None or not telling or most < _LEAST_SHARE * telling or len(best) > 2 * _MOST:
+            return
+        best = [bug for bug in best if self._complains_alike(bug)]
+        if 0 < len(best) <= _MOST:
             self._weaker = _alone("closest", best, share=most / len(self._search.failing))
+
+    def _complains_alike(self, bug: Bug) -> bool:
+        """Whether a bug makes at least as many failing cases as it explains complain about the same kinds of things."""
+        alike = [
+            case.name
+            for case in self._search.failing
+            if _kinds(self._search.outcome(bug, case)) == _kinds(self._search.outcomes[case.name])
+        ]
+        return len(alike) >= _LEAST_SHARE * len(self._search.failing)
 
     def _failing_parts(self) -> dict[str, list[DrawnCall]]:
         """The calls of each entry point that differs from the reference somewhere, the differing ones first."""
@@ -163,6 +175,12 @@ class _Diagnosis:
     def _explains(self, bug: Bug, calls: Sequence[DrawnCall]) -> bool:
         """Whether a bug gives on these calls what the submission gave."""
         return not self._search.glance(bug, calls[0]) and self._search.agrees(bug, calls)
+
+
+def _kinds(outcome: Outcome) -> set[str]:
+    """What kinds of complaints a case has; gradients follow from values."""
+    kinds = {f"raises {d.message.split(':')[0]}" if d.facet == "error" else d.facet for d in outcome.differences}
+    return kinds - {"gradient"} if "value" in kinds else kinds
 
 
 def _alone(strength: Strength, bugs: Sequence[Bug], share: float | None = None) -> Found:

@@ -205,7 +205,8 @@ class DrawnProblem:
         """Expected values from the same rounded inputs, computed in float64, in the dtypes of the low run."""
         double = replace(call, data=wire.encode_call(in_dtype(replace(call.program, dtype="float64"))))
         exact = self._expect(double)
-        return replace(exact, values={name: _like(value, low.values[name]) for name, value in exact.values.items()})
+        values = {name: _like(value, low.values[name]) for name, value in exact.values.items()}
+        return replace(exact, values=values, detached=low.detached)
 
     def _check(self, check: Check, observations: Sequence[Observation]) -> list[Difference]:
         try:

@@ -89,10 +89,10 @@ class Draw:
         return mask
 
     def noncontiguous(self, tensor: Tensor) -> Tensor:
-        """The same values as every second feature of a wider tensor; the features between are noise."""
+        """The same values as every second feature, from the second, of a wider tensor; those between are noise."""
         wide = self.normal(*tensor.shape[:-1], 2 * tensor.shape[-1])
-        wide[..., ::2] = tensor
-        return wide[..., ::2]
+        wide[..., 1::2] = tensor
+        return wide[..., 1::2]
 
     def transposed(self, tensor: Tensor) -> Tensor:
         """The same values with the first two dimensions swapped in memory."""

@@ -194,7 +194,7 @@ def test_cases_that_were_not_reached_are_left_out(problem):
 
 def test_wrong_manners_are_no_part_of_a_mutant_without_them(problem):
     drawing = ("squares = x * x", "squares = x + 0 * torch.rand(1)")
-    assert diagnosed(problem, drawing) == ("closest", [("no_squares", None)])
+    assert diagnosed(problem, drawing) is None
 
 
 def test_when_the_time_is_used_up_nothing_is_claimed(problem, monkeypatch):

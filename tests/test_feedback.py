@@ -26,7 +26,7 @@ def test_a_verdict_says_which_cases_passed_and_no_more():
         assert (report.verdict, report.points, report.seed) == (REPORT.verdict, REPORT.points, REPORT.seed)
         assert [(case.name, case.status) for case in report.cases] == [(c.name, c.status) for c in REPORT.cases]
         assert not any(case.findings or case.inputs or case.traceback or case.printed for case in report.cases)
-        assert not (report.diagnosis or report.stream or report.remarks)
+        assert (report.diagnosis, report.stream, report.remarks) == (None, (), ())
 
 
 @pytest.mark.parametrize("one", LEVELS)

@@ -205,6 +205,21 @@ def test_a_result_that_is_kept_by_its_inputs_identity_is_stale():
     assert observe(one, "again", f=lambda x: 2 * x).stale == ()
 
 
+def test_a_result_of_a_low_dtype_that_is_cut_off_is_seen():
+    one = call("f", normal(2, 3)).in_dtype(torch.float32)
+    assert observe(one, f=lambda x: 2 * x.detach()).detached == ("output",)
+    assert observe(one, f=lambda x: 2 * x).detached == ()
+    assert observe(call("f", normal(2, 3)).values_only(), f=lambda x: 2 * x.detach()).detached == ()
+
+
+def test_the_gradient_of_an_expanded_input_is_that_of_its_memory():
+    x = normal(3).expand(4, 3)
+    one = observe(call("f", x), f=lambda x: 2 * x)
+    other = observe(call("f", x), f=lambda x: 2 * x[:1].expand(4, 3))
+    assert one.gradients["0.0"].shape == (1, 3)
+    assert one.gradients["0.0"].allclose(other.gradients["0.0"])
+
+
 def test_further_runs_are_made_only_where_the_call_asks_for_them():
     program = replace(call("f", normal(2)).program, extras=("device",))
     extras = {

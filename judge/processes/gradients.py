@@ -33,7 +33,7 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
         if total is not None:
             torch.autograd.backward(total)
         for name, leaf in (*run.leaves.items(), *parameters.items()):
-            found[name] = leaf.grad.to_dense() if leaf.grad is not None else None
+            found[name] = None if leaf.grad is None else _by_place(leaf, leaf.grad.to_dense())
             if scales:
                 sizes[name] = size**0.5 / (_norm(leaf) or 1.0)
 
@@ -45,6 +45,12 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
         "grad_changed": run.changed,
         "scales": sizes,
     }
+
+
+def _by_place(leaf: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
+    """The gradient, summed where an expanded leaf keeps many entries in one place: how they share it is free."""
+    shared = [axis for axis in range(leaf.dim()) if leaf.stride(axis) == 0 and leaf.shape[axis] > 1]
+    return gradient.sum(shared, keepdim=True) if shared else gradient
 
 
 def along_a_stream(run: Run, pool: torch.Tensor) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def observe(
     program = decode()
     if "stream" in program.extras:
         return along_a_stream(Run(program, namespace, with_gradients=True), pool)
-    first = Run(program, namespace)
+    first = Run(program, namespace, with_gradients=_only_tracked(program))
     failure = attempt(first.execute)
     observation: dict[str, Any] = {
         "error": failure,
@@ -54,6 +54,7 @@ def observe(
     if failure:
         return observation
     if program.light:
+        observation["detached"] = _detached(first)
         for name in extras.keys() & program.extras:
             observation[name] = extras[name](decode(), namespace)
         return observation
@@ -79,11 +80,20 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
     if "stream" in program.extras:
         return along_a_stream(Run(program, namespace, with_gradients=True), pool)
     if program.light or program.raises:
-        first = Run(program, namespace)
-        return {"error": attempt(first.execute), "values": first.snapshots}
+        first = Run(program, namespace, with_gradients=_only_tracked(program))
+        return {"error": attempt(first.execute), "values": first.snapshots, "detached": _detached(first)}
     run = Run(program, namespace, with_gradients=True)
     observation = gradients(run, pool, scales=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
+
+
+def _only_tracked(program: Program) -> bool:
+    """Whether a light call's one run is on inputs that require grad: of low dtypes no gradients are measured."""
+    return program.light and program.dtype != "float64" and not (program.random or program.raises)
+
+
+def _detached(run: Run) -> list[str]:
+    return [name for name, tensor in run.floating_results() if run.with_gradients and not tensor.requires_grad]
 
 
 def glance(namespace: Namespace, decode: Callable[[], Program]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
