@@ -60,16 +60,21 @@ def plain_block(draw):
 @case
 def mask_for_every_sequence(draw):
     "lets each query see exactly the keys that a mask (seq_len, seq_len) allows"
+    low = block_state(draw)  # all scores are near -1800: hidden ones must lie below them
+    low["attention.k_proj.weight"] = 0.05 * low["attention.k_proj.weight"]
+    low["attention.q_proj.bias"] = torch.full((D_MODEL,), 30.0, dtype=torch.float64)
+    low["attention.k_proj.bias"] = torch.full((D_MODEL,), -30.0, dtype=torch.float64)
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
     return [
-        module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask)
-        for mask in (draw.mask(5, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+        module_call(BLOCK, CONFIG, state, wide_stream(draw, 2, 5), mask)
+        for state, mask in ((block_state(draw), draw.mask(5, 5)), (block_state(draw), causal), (low, draw.mask(5, 5)))
     ]
 
 
 @case
 def mask_of_four_dimensions(draw):
     "takes a mask of its own for each sequence, each head or both"
-    shapes = (2, 1, 1, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5)
+    shapes = (2, 1, 1, 5), (2, 1, 5, 5), (1, NUM_HEADS, 5, 5), (2, NUM_HEADS, 5, 5)
     return [
         module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=draw.mask(*shape))
         for shape in shapes
@@ -79,7 +84,8 @@ def mask_of_four_dimensions(draw):
 @case
 def query_that_sees_nothing(draw):
     "gives a query that may attend to nothing a zero attention output, with finite gradients"
-    masks = draw.mask(5, 5, hidden_rows=2), draw.mask(2, 1, 1, 5, hidden_rows=1)
+    hidden = ((5, 5), 2), ((2, 1, 1, 5), 1), ((2, 1, 5, 1), 4)
+    masks = [draw.mask(*shape, hidden_rows=rows) for shape, rows in hidden]
     return [module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask) for mask in masks]
 
 
@@ -96,8 +102,8 @@ def sizes_that_coincide(draw):
 
 @case
 def smallest_sizes(draw):
-    "works with one head, with heads of width one, and for one token"
-    sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1)
+    "works with one head, with heads of width one, for one sequence and for one token"
+    sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 5), (NUM_HEADS, 2, 1), (NUM_HEADS, 1, 1)
     return [
         module_call(BLOCK, {**CONFIG, "num_heads": heads}, block_state(draw), wide_stream(draw, batch, seq_len))
         for heads, batch, seq_len in sizes
@@ -254,11 +260,11 @@ def mistakes_of(sentences, state, x):
     ]
 
 
-def dropout_at(draw, p):
+def dropout_at(draw, p, mask=None):
     """Training runs of two tiny blocks, in each of which one sublayer is silent, and the check of their masks."""
     x, state = draw.stream(2, 2, 4), tiny_state(draw)
     ffn, attention = silence(state, "attention.o_proj"), silence(state, "ffn.fc2")
-    calls = [training_runs(BLOCK, {**TINY, "dropout": p}, active, x) for active in (ffn, attention)]
+    calls = [training_runs(BLOCK, {**TINY, "dropout": p}, active, x, mask) for active in (ffn, attention)]
 
     def check(observations):
         return compare_dropout(
@@ -286,8 +292,8 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3"
-    return dropout_at(draw, 0.25)
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, under a mask too"
+    return dropout_at(draw, 0.25, torch.ones(2, 2, dtype=torch.bool))
 
 
 @stream
