@@ -81,6 +81,7 @@ def bert_of_any_size(draw):
     vocab_size, max_len, types = draw.integer(300, 500), draw.integer(41, 60), draw.integer(3, 6)
     return [
         call("bert_parameter_count", vocab_size, max_len, types, d_model, d_ff, draw.integer(2, 6)),
+        call("bert_parameter_count", 4099, 1031, 2, d_model, d_ff, 2),
         call(
             "bert_parameter_count",
             vocab_size=vocab_size,
