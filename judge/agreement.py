@@ -42,7 +42,9 @@ def distance(one: Observation, other: Observation, program: Program) -> float:
 
 
 def _same_error(one: Observation, other: Observation) -> bool:
-    return bool(one.error and other.error and one.error.type == other.error.type)
+    if not (one.error and other.error) or one.error.type != other.error.type:
+        return False
+    return one.error.kind != "state" or one.error.message == other.error.message  # which keys, which shapes
 
 
 def _finite(observation: Observation) -> Observation:

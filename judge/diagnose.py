@@ -4,7 +4,7 @@
                  own, or two mutants at once
     failing      equal on every call of the failing cases, not on the others
     closest      equal at a glance on at least half of the failing cases that values tell
-    same cases   fails the same cases, with other values
+    same cases   fails the same cases in the same respects, with other values, or with values that are drawn (dropout)
 
 A glance at one call of each failing case leaves few bugs to look at closely. Where the time is used up, what was
 found by then is claimed, and it is the weaker claim.
@@ -83,7 +83,8 @@ class _Diagnosis:
                 self._weaker = _alone("failing", failing) if len(failing) <= _MOST else None
                 if all(search.fares_alike(bug, case) for case in search.passing):
                     exact.append(bug)
-        return _alone("exactly", exact[:_MOST]) if exact else None
+        only_random = all(any(call.program.random for call in case.calls) for case in search.failing)
+        return _alone("same cases" if only_random else "exactly", exact[:_MOST]) if exact else None
 
     def _by_entry_point(self) -> Found | None:
         """A mutant may change both of two like functions, and a student only one."""

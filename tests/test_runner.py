@@ -220,6 +220,21 @@ def test_the_gradient_of_an_expanded_input_is_that_of_its_memory():
     assert one.gradients["0.0"].allclose(other.gradients["0.0"])
 
 
+def test_a_constructor_may_draw_but_not_seed():
+    class Drawing(nn.Linear):
+        pass
+
+    class Seeding(nn.Linear):
+        def __init__(self, *args, **kwargs):
+            torch.manual_seed(1234567)
+            super().__init__(*args, **kwargs)
+
+    one = module_call("M", {"in_features": 2, "out_features": 3}, None, normal(4, 2))
+    torch.manual_seed(7)
+    assert not observe(one, M=Drawing).generator
+    assert observe(one, M=Seeding).generator
+
+
 def test_further_runs_are_made_only_where_the_call_asks_for_them():
     program = replace(call("f", normal(2)).program, extras=("device",))
     extras = {

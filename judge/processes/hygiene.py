@@ -90,14 +90,19 @@ def changed_settings(before: dict[str, Any]) -> list[str]:
     return [name for name, value in before.items() if now[name] != value]
 
 
-def generator_state() -> tuple[torch.Tensor, int]:
-    """The state of PyTorch's global random generator, and how many parameters modules have been given so far."""
-    return _generator_state(), _registered[0]
+def generator_state() -> tuple[torch.Tensor, int, int]:
+    """The state of PyTorch's global random generator, how many parameters modules were given so far, the seed."""
+    return _generator_state(), _registered[0], torch.initial_seed()
 
 
-def same_generator_state(before: tuple[torch.Tensor, int]) -> bool:
+def same_seed(before: tuple[torch.Tensor, int, int]) -> bool:
+    """Whether nobody has seeded it meanwhile: constructing a module may draw, but not seed."""
+    return torch.initial_seed() == before[2]
+
+
+def same_generator_state(before: tuple[torch.Tensor, int, int]) -> bool:
     """Whether it is as it was, or a module was made meanwhile: constructing one may draw, whoever does so."""
-    state, registered = before
+    state, registered, _ = before
     return registered != _registered[0] or _equal(state, _generator_state())
 
 

@@ -60,6 +60,8 @@ class Run:
             state = hygiene.generator_state()
             result = self.step(index, step, args, kwargs)
             self.results.append(result)
+            if step.kind == "construct" and not hygiene.same_seed(state):
+                self.generator = True
             if snapshot:
                 self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
                 if not (self._draws_freely(step) or hygiene.same_generator_state(state)):
