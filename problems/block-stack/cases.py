@@ -91,7 +91,7 @@ def query_that_sees_nothing(draw):
 def other_depths(draw):
     "works with no block at all, with one, and with many"
     few = (0, True, True), (0, False, True), (0, False, False), (1, True, False), (1, False, False)
-    many = (7, True, True), (4, False, False)
+    many = (11, True, True), (4, False, False)
     calls = []
     for depth, first, shown in few + many:
         config = {"num_blocks": depth, **WIDTHS, "norm_first": first}
