@@ -103,8 +103,8 @@ def sizes_that_coincide(draw):
 
 @case
 def smallest_sizes(draw):
-    "works with one head, with heads of width one, and for one sequence of one token"
-    sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1)
+    "works with one head, with heads of width one, and for single tokens"
+    sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 1), (NUM_HEADS, 2, 1), (NUM_HEADS, 1, 5)
     calls = [
         module_call(
             "PreNormBlock", {**CONFIG, "num_heads": heads}, block_state(draw), wide_stream(draw, batch, seq_len)
