@@ -9,6 +9,8 @@ import torch
 
 from judge.processes.wire import WireError, decode_result
 
+_SAID = 300  # characters of a message that a sentence can take
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -22,7 +24,9 @@ class Failure:
     traceback: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.type}: {self.message}" if self.message else self.type
+        first = next(iter(self.message.splitlines()), "")
+        said = first if len(first) <= _SAID else f"{first[:_SAID]} ..."
+        return f"{self.type}: {said}" if said else self.type
 
 
 @dataclass(frozen=True, slots=True)

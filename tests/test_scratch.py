@@ -58,3 +58,16 @@ def test_a_file_that_is_too_large_is_refused_by_the_system(tmp_path, engine):
         RIGHT.replace("torch.save(x, path)", "torch.save(torch.zeros(10**6), path)"), tmp_path, engine
     )
     assert report.verdict != "accepted", said
+
+
+def test_a_file_may_come_from_a_folder_beside_it(tmp_path, engine):
+    beside = (
+        "import os, tempfile\n"
+        "    with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:\n"
+        "        torch.save(x, os.path.join(folder, 'whole'))\n"
+        "        os.replace(os.path.join(folder, 'whole'), path)"
+    )
+    source = RIGHT.replace("torch.save(x, path)", beside)
+    assert source != RIGHT
+    report, said = judged(source, tmp_path, engine)
+    assert report.verdict == "accepted", said
