@@ -96,6 +96,42 @@ def one_block_or_many(draw):
 
 
 @case
+def a_block_that_comes_twice(draw):
+    "calls a block as often as it stands in the sequence: a stack may share its weights over depth"
+    calls = []
+    for name in ("residual_stream_norms", "gradient_norms"):
+        for listed in (False, True):
+            one = Call()
+            x = stream(draw)
+            first, second = given_blocks(one, draw, ("residual", "linear"))
+            blocks = [first, first, second, first]
+            loss = [given_loss(one, draw, x)] if name == "gradient_norms" else []
+            calls.append(finished(one, one.function(name, x, one.module_list(*blocks) if listed else blocks, *loss)))
+    return calls
+
+
+@case
+def small_streams_and_gradients(draw):
+    "is right for a stream and for gradients that have nearly faded"
+    kinds = ("residual",) * 3
+    return [give(draw, 1e-8 * stream(draw), kinds, plain=True) for give in (stream_norms, stream_gradients)]
+
+
+@case
+def modes_that_differ(draw):
+    "leaves each block in its mode: some are in training, some in evaluation"
+    calls = []
+    for name in ("residual_stream_norms", "gradient_norms"):
+        one = Call()
+        x = stream(draw)
+        blocks = given_blocks(one, draw)
+        one.eval(blocks[1])
+        loss = [given_loss(one, draw, x)] if name == "gradient_norms" else []
+        calls.append(finished(one, one.function(name, x, blocks, *loss)))
+    return calls
+
+
+@case
 def memory_layouts(draw):
     "takes a stream that is not contiguous, or one sequence that is expanded to a batch"
     layouts = (
@@ -163,6 +199,17 @@ def exponent_of_norms(draw):
         call("growth_exponent", sizes[2]).values_only(),
         call("growth_exponent", two_rows.T[:, 1]).values_only(),
         call("growth_exponent", sizes[2].clone()).in_dtype(torch.float32),
+    ]
+
+
+@case
+def norms_far_from_one(draw):
+    "takes norms that have faded to nearly nothing, and norms that have blown up, as they are"
+    sizes = draw.uniform(1.0, 9.0, 5)
+    faded = sizes * torch.tensor([1.0, 1e-3, 1e-9, 1e-14, 1e-20], dtype=torch.float64)
+    return [
+        call("growth_exponent", norms)
+        for norms in (faded.tolist(), (1e-20 * sizes.flip(0)).tolist(), (1e20 * sizes).tolist(), (1 / faded).tolist())
     ]
 
 
