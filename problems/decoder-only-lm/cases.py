@@ -51,6 +51,19 @@ def silence(state, *keys):
     return {key: tensor * 0 if key.rpartition(".")[0] in keys else tensor for key, tensor in state.items()}
 
 
+def shifted_scores(draw, length, sign):
+    """A checkpoint whose query and key biases move all scores by sign * length**2 / 2; a softmax doesn't see it."""
+    state = model_state(draw)
+    for index in range(NUM_BLOCKS):
+        direction = draw.normal(NUM_HEADS, D_MODEL // NUM_HEADS)
+        direction = (length * direction / direction.norm(dim=-1, keepdim=True)).flatten()
+        for name, bias in (("q_proj", direction), ("k_proj", sign * direction)):
+            attention = f"blocks.{index}.attention.{name}"
+            state[f"{attention}.weight"] = draw.weight(D_MODEL, D_MODEL, gain=0.5)
+            state[f"{attention}.bias"] = bias
+    return state
+
+
 def loaded(one, state, **config):
     """The steps that make a model with this checkpoint, in evaluation."""
     model = one.construct("DecoderOnlyLM", **{**CONFIG, **config})
@@ -82,15 +95,7 @@ def offset_moves_positions(draw):
 @case
 def future_stays_hidden(draw):
     "lets no token see a later one, however low the scores of the visible ones are"
-    far_down = model_state(draw)
-    # Opposite query and key biases push all scores down; a softmax doesn't see it, a weak fill does.
-    for index in range(NUM_BLOCKS):
-        direction = draw.normal(NUM_HEADS, D_MODEL // NUM_HEADS)
-        direction = (9 * direction / direction.norm(dim=-1, keepdim=True)).flatten()
-        for name, bias in (("q_proj", direction), ("k_proj", -direction)):
-            attention = f"blocks.{index}.attention.{name}"
-            far_down[f"{attention}.weight"] = draw.weight(D_MODEL, D_MODEL, gain=0.5)
-            far_down[f"{attention}.bias"] = bias
+    far_down = shifted_scores(draw, 9, -1)
     return [module_call("DecoderOnlyLM", CONFIG, far_down, some_ids(draw, *shape)) for shape in ((2, 5), (1, MAX_LEN))]
 
 
@@ -110,7 +115,7 @@ def smallest_sizes(draw):
     "works without a block, with one block, one head, one token, one sequence, one feature or one word"
     changes = (
         *(({"num_blocks": 0, "dropout": 0.0}, 2, 5), ({"num_blocks": 1, "num_heads": 1}, 2, 3)),
-        *(({"num_heads": D_MODEL}, 3, 1), ({"num_blocks": 3}, 1, 1)),
+        *(({"num_heads": D_MODEL}, 3, 1), ({"num_blocks": 3}, 1, 4)),
     )
     calls = [
         module_call("DecoderOnlyLM", {**CONFIG, **change}, model_state(draw, **change), some_ids(draw, *shape))
@@ -131,6 +136,8 @@ def tiny_values(draw):
     "is right where the variance is as small as eps and the hidden activations are nearly zero"
     small = model_state(draw, scale=2e-3)
     without = model_state(draw, scale=2e-3, num_blocks=0)
+    # Where the attention adds nothing, the second norm of the block gets what is as small as the embeddings.
+    unattended = silence(model_state(draw, scale=2e-3, num_blocks=1), "blocks.0.attention.o_proj")
     near_zero = model_state(draw, num_blocks=1)
     near_zero["blocks.0.mlp.fc1.weight"] = draw.weight(D_FF, D_MODEL, gain=0.2)
     near_zero["blocks.0.mlp.fc1.bias"] = 0.1 * draw.normal(D_FF) - 2.2  # here GELU's approximations part
@@ -139,7 +146,23 @@ def tiny_values(draw):
     return [
         module_call("DecoderOnlyLM", CONFIG, small, ids),
         module_call("DecoderOnlyLM", {**CONFIG, "num_blocks": 0}, without, ids),
+        module_call("DecoderOnlyLM", {**CONFIG, "num_blocks": 1}, unattended, ids),
         module_call("DecoderOnlyLM", {**CONFIG, "num_blocks": 1}, near_zero, ids),
+    ]
+
+
+@case
+def larger_sizes(draw):
+    "sees as far back as the sequence goes, and finds rows far down both tables, in bfloat16 too"
+    long = {"vocab_size": 300, "max_len": 80, "num_blocks": 1}
+    ids = some_ids(draw, 1, 70, 300)
+    large = {"vocab_size": 700, "max_len": 700, "num_blocks": 0}
+    far = 500 + some_ids(draw, 2, 4, 200)
+    return [
+        module_call("DecoderOnlyLM", {**CONFIG, **long}, model_state(draw, **long), ids, offset=7),
+        module_call("DecoderOnlyLM", {**CONFIG, **large}, model_state(draw, **large), far, offset=613).in_dtype(
+            torch.bfloat16
+        ),
     ]
 
 
@@ -254,12 +277,14 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 logits for a float32 model and bfloat16 logits for a bfloat16 model"
-    return [
+    "gives float32 logits for a float32 model and bfloat16 logits for a bfloat16 model, however high the scores are"
+    far_up = module_call("DecoderOnlyLM", CONFIG, shifted_scores(draw, 20, 1), some_ids(draw, 2, 4))
+    calls = [
         module_call("DecoderOnlyLM", CONFIG, model_state(draw), some_ids(draw, 2, 4), offset=offset).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
         for offset in (0, 3)
     ]
+    return [*calls, far_up.in_dtype(torch.float32)]
 
 
 @case
