@@ -114,7 +114,7 @@ def a_block_that_comes_twice(draw):
 def small_streams_and_gradients(draw):
     "is right for a stream and for gradients that have nearly faded"
     kinds = ("residual",) * 3
-    return [give(draw, 1e-8 * stream(draw), kinds, plain=True) for give in (stream_norms, stream_gradients)]
+    return [give(draw, 1e-12 * stream(draw), kinds, plain=True) for give in (stream_norms, stream_gradients)]
 
 
 @case
