@@ -23,6 +23,7 @@ from judge.observation import Observation, from_parts
 from judge.processes import device, runner, wire
 from judge.program import Program, ScratchPath
 
+DEPTH = 16  # of the streams that are measured with every submission, without gradients
 POOL_SIZE = 4099  # a prime, so that the repeating pool meets the rows of a tensor at other places
 
 
@@ -83,7 +84,7 @@ class DrawnProblem:
         seed: int,
         signatures: dict[str, dict[str, str]],
         only: Sequence[str],
-        depth: int = 16,
+        depth: int | None = None,
     ):
         self.folder = folder
         self.depth = depth
@@ -160,7 +161,7 @@ class DrawnProblem:
         draw = Draw(case_generator(seed, self.id, case.name))
         with self._blame(case.name):
             if case.is_stream:
-                drawn = case.draw(draw, self.depth)
+                drawn = case.draw(draw, self.depth or DEPTH)
                 for label, call in drawn.items():
                     depths = sum(step.observe is not None for step in call.program.steps)
                     if depths < 3:
@@ -177,7 +178,10 @@ class DrawnProblem:
 
     def _add(self, case: Case, call: Call, *, form_only: bool = False, stream: bool = False) -> DrawnCall:
         program = in_dtype(call.program)
-        program = replace(program, extras=("stream",) if stream else self._extras(program))
+        if stream:  # a depth that is asked for is measured with its gradients
+            program = replace(program, extras=("stream",), light=self.depth is None)
+        else:
+            program = replace(program, extras=self._extras(program))
         data = wire.encode_call(program)
         label = self.labels.of(program)
         drawn = DrawnCall(len(self.calls), case.name, program, data, label, describe_call(program), form_only)

@@ -46,7 +46,6 @@ from judge.submission import read_submission
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
 _PRINTED_LINES = 20
-STREAM_DEPTH = 16  # of the residual streams that are measured with every submission
 
 Station = Callable[[str], None]
 
@@ -121,7 +120,7 @@ class OpenProblem:
     """A problem with its oracle worker: drawn once, judged as often as wanted."""
 
     def __init__(
-        self, problem: Problem, engine: Engine, *, seed: int, cases: Sequence[str] = (), depth: int = STREAM_DEPTH
+        self, problem: Problem, engine: Engine, *, seed: int, cases: Sequence[str] = (), depth: int | None = None
     ):
         self.problem = problem
         self.engine = engine

@@ -24,8 +24,9 @@ def curve(label: str, observed: Observation | None, expected: Observation) -> di
     names = list(expected.values)
     norms = [None if observed is None else _rms(observed.values.get(name)) for name in names]
     reference = [_rms(value) or 0.0 for value in expected.values.values()]
-    gradients = [None if observed is None else _norm(observed.gradients.get(name)) for name in names]
-    reference_gradients = [_norm(expected.gradients.get(name)) or 0.0 for name in names]
+    measured = names if expected.gradients else []
+    gradients = [None if observed is None else _norm(observed.gradients.get(name)) for name in measured]
+    reference_gradients = [_norm(expected.gradients.get(name)) or 0.0 for name in measured]
     return {
         "label": label,
         "depths": list(range(len(reference))),

@@ -139,8 +139,8 @@ def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
     assert [call.program.extras for call in problem(cases, run=False).calls] == [("again",), ()]
 
 
-def test_relations_are_light_and_cases_are_not(problem):
-    assert [call.program.light for call in problem(SEVERAL).calls] == [False] * 3 + [True] * 2 + [False]
+def test_relations_and_streams_are_light_and_cases_are_not(problem):
+    assert [call.program.light for call in problem(SEVERAL).calls] == [False] * 3 + [True] * 3
 
 
 def test_drawn_tensors_get_the_dtype_of_the_call():

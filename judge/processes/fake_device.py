@@ -9,7 +9,7 @@ build.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -26,10 +26,14 @@ _AFTER_ANOTHER = (_T.type_as, _T.to)
 _SCRIPTED = tuple((kind, kind.__call__) for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod))
 PLAIN = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor))
 _IN_THE_SHAPE_OF = (_T.expand_as, _T.view_as, _T.reshape_as)  # only the other's shape counts
+_WHERE_THE_FIRST_IS = (*_COPIES, *_IN_THE_SHAPE_OF)
 
 
 class Elsewhere(torch.Tensor):
     """A tensor on the fake accelerator."""
+
+
+_KNOWN = (*PLAIN, Elsewhere)
 
 
 class DeviceMismatchError(RuntimeError):
@@ -90,22 +94,25 @@ def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
     if func in _AFTER_ANOTHER and len(args) > 1 and isinstance(args[1], torch.Tensor):
         return isinstance(args[1], Elsewhere)
     tensors = list(_tensors((args, kwargs)))
-    if any(map(_transformed, tensors)):
+    there = any(type(tensor) is Elsewhere for tensor in tensors)
+    if _hidden(tensors):
         raise RuntimeError("inside torch.func a tensor hides where it lives")
-    there = any(isinstance(tensor, Elsewhere) for tensor in tensors)
-    if func in (*_COPIES, *_IN_THE_SHAPE_OF):
+    if func in _WHERE_THE_FIRST_IS:
         return isinstance(args[0], Elsewhere)
     if func is _T.__getitem__ and isinstance(args[0], Elsewhere):  # indices may be on the CPU
         return True
-    if there and any(tensor.dim() and not isinstance(tensor, Elsewhere) for tensor in tensors):
+    if there and any(type(tensor) is not Elsewhere and tensor.dim() for tensor in tensors):
         name = getattr(func, "__name__", "an operation")
         raise DeviceMismatchError(f"{name} got tensors of two devices, {DEVICE} and cpu")
     return there
 
 
-def _transformed(tensor: torch.Tensor) -> bool:
-    """Whether it is a wrapper of vmap, grad or another transformation, which can't be asked for its class."""
-    return type(tensor) not in (*PLAIN, Elsewhere) or bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+def _hidden(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether one is a wrapper of vmap, grad or another transformation, which can't be asked for its class."""
+    if any(type(tensor) not in _KNOWN for tensor in tensors):
+        return True
+    transforming = torch._C._functorch.peek_interpreter_stack() is not None
+    return transforming and any(map(torch._C._functorch.is_functorch_wrapped_tensor, tensors))
 
 
 def _named_device(func: Any, args: Any, kwargs: dict[str, Any]) -> torch.device | None:

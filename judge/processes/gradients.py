@@ -54,7 +54,7 @@ def _by_place(leaf: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
 
 
 def along_a_stream(run: Run, pool: torch.Tensor) -> dict[str, Any]:
-    """The residual stream at every observed place, and there the gradient of the last one times a cotangent."""
+    """The residual stream at every observed place and, in a run with gradients, that of the last one there."""
     gradients: dict[str, Any] = {}
 
     def measure() -> None:

@@ -41,7 +41,7 @@ def observe(
     decode = wire.decoder(call)
     program = decode()
     if "stream" in program.extras:
-        return along_a_stream(Run(program, namespace, with_gradients=True), pool)
+        return along_a_stream(Run(program, namespace, with_gradients=not program.light), pool)
     first = Run(program, namespace, with_gradients=_only_tracked(program))
     failure = attempt(first.execute)
     observation: dict[str, Any] = {
@@ -78,7 +78,7 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
     """What trusted code gives in one run: values, or an error, and gradients with their natural sizes."""
     program = wire.decode_call(call)
     if "stream" in program.extras:
-        return along_a_stream(Run(program, namespace, with_gradients=True), pool)
+        return along_a_stream(Run(program, namespace, with_gradients=not program.light), pool)
     if program.light or program.raises:
         first = Run(program, namespace, with_gradients=_only_tracked(program))
         return {"error": attempt(first.execute), "values": first.snapshots, "detached": _detached(first)}
@@ -109,7 +109,7 @@ def glance(namespace: Namespace, decode: Callable[[], Program]) -> tuple[dict[st
 
 def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> dict[str, Any]:
     """The further runs: other inputs of the same shapes, the first ones again, and these edited in place."""
-    altered = Run(decode(), namespace, scale=_ALTERED)
+    altered = BareRun(decode(), namespace, scale=_ALTERED)
     attempt(altered.execute)
     overwritten = _overwritten(first)  # before the third run writes the same values again
     program = decode()
@@ -126,22 +126,22 @@ def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> d
     first.settings = sorted({*first.settings, *third.settings})
     repeat = _differing(third, first)
     overwritten |= _overwritten(first)
-    edited = Run(program, namespace, scale=_ALTERED)
+    edited = BareRun(program, namespace, scale=_ALTERED)
     attempt(edited.execute)
     return {"repeat": repeat, "overwritten": overwritten, "stale": _unlike(altered, edited)}
 
 
 def _unlike(one: Run, other: Run) -> list[str]:
     """The results that differ, though the inputs have the same values: they depend on what was there before."""
-    names = one.snapshots.keys() & other.snapshots.keys()
-    return sorted(
-        name
-        for name in names
-        if one.snapshots[name] != other.snapshots[name] and not _close(one.values[name], other.values[name])
-    )
+    names = one.values.keys() & other.values.keys()
+    return sorted(name for name in names if not _close(one.values[name], other.values[name]))
 
 
 def _close(one: Any, other: Any) -> bool:
+    pairs = zip(hygiene.input_tensors(one), hygiene.input_tensors(other), strict=False)
+    alike = (wire.is_plain(a) and wire.is_plain(b) and a.shape == b.shape for (_, a), (_, b) in pairs)
+    if not all(alike):
+        return True  # of another form, which is another complaint
     pairs = zip(hygiene.input_tensors(one), hygiene.input_tensors(other), strict=False)
     return all(torch.allclose(a.double(), b.double(), rtol=1e-5, equal_nan=True) for (_, a), (_, b) in pairs)
 

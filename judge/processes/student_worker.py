@@ -27,6 +27,11 @@ from judge.processes.faults import SUBMISSION, describe
 from judge.program import Program
 
 LOADING = -1
+# Words without which a file reaches PyTorch through Python's own names only, where the function mode sees it.
+_PAST_PYTHON = (
+    "jit", "script", "_C", "ops", "compile", "export", "functorch", "trace", "getattr", "eval(", "exec", "import_module",
+    "__import__", "vars", "__dict__", "globals", "modules", "ctypes", "cpp", "library", "aten", "native",
+)  # fmt: skip
 OURS = ("judge", "reference", "problems", "cli")
 
 
@@ -45,7 +50,7 @@ def main(commands: int, results: int) -> None:
     if locked.leaks:
         return
     _hide_the_judge()
-    watch = guard.Guard(setup["closed"])
+    watch = guard.Guard(setup["closed"], deep=any(word in setup["source"] for word in _PAST_PYTHON))
     torch.manual_seed(setup["seed"])
     namespace = _load(setup, results)
     if namespace is None:
