@@ -27,7 +27,7 @@ import typer
 from typer.core import TyperGroup
 
 from judge import __version__
-from judge.errors import Error, JudgeError, ProblemError, RecordError
+from judge.errors import Error, JudgeError, ProblemError, RecordError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -197,6 +197,8 @@ def stream(
 
     with launch.take(isolation.value) as engine, _station() as station:
         problem = catalog.find_problem(id)
+        if problem.feedback == "verdict":
+            raise UsageError(f"{problem.id} shows the verdict only, so there is no stream to look at")
         path = workspace.submission_file(problem.id, file, Path.cwd())
         report = streams.measure(problem, path, engine, seed=seed, station=station)
     if as_json:
@@ -316,7 +318,6 @@ def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: P
     import secrets
 
     from judge import pipeline, workspace
-    from judge.errors import UsageError
 
     if not problem.inputs_shown or problem.feedback == "verdict":
         raise UsageError(f"{problem.id} does not show its inputs, so there is nothing to save")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ def agree(one: Observation, other: Observation, program: Program, scales: dict[s
     """Whether two observations of a call are the same in every facet; ``scales``: the gradients' natural sizes."""
     if one.error or other.error:
         return _same_error(one, other)
-    did = [{(d.facet, d.subject) for d in manners(o)} for o in (one, other)]
+    did = [{(d.facet, d.subject, d.message * (d.facet == "settings")) for d in manners(o)} for o in (one, other)]
     if did[0] != did[1] or (one.gradient_error is None) != (other.gradient_error is None):
         return False
     if program.random:
@@ -55,6 +56,8 @@ def _finite(observation: Observation) -> Observation:
 def _as_numbers(value: Any) -> Any:
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         return value.nan_to_num(nan=1e3, posinf=2e3, neginf=-2e3)
+    if isinstance(value, float) and not math.isfinite(value):
+        return 1e3 if math.isnan(value) else math.copysign(2e3, value)
     if isinstance(value, dict):
         return {key: _as_numbers(part) for key, part in value.items()}
     return type(value)(map(_as_numbers, value)) if isinstance(value, (list, tuple)) else value

@@ -274,7 +274,7 @@ def _gradient(
     if observed is None:
         return Difference("gradient", subject, "is missing: no gradient reaches it", error), error
     if expected is None:
-        return Difference("gradient", subject, "is there, where none should be", error), error
+        return Difference("gradient", subject, "exists, where there should be none", error), error
     return Difference("gradient", subject, f"is off (relative error {error:.2g})", error), error
 
 

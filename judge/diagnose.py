@@ -12,12 +12,14 @@ found by then is claimed, and it is the weaker claim.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 from judge.drawn import DrawnCall, DrawnProblem, Outcome
+from judge.errors import ProblemError
 from judge.mutants import REFERENCE, Mutant, compose
 from judge.observation import Observation
 from judge.suspects import Bug, OutOfTimeError, Search
@@ -116,8 +118,9 @@ class _Diagnosis:
             tried += 1
             bug = Bug((*first.mutants, *second.mutants), both)
             cases = (*self._search.failing, *self._search.passing)
-            if self._equal_at_a_glance(bug) and all(self._search.fares_alike(bug, case) for case in cases):
-                return Found("exactly", tuple(map(Likeness, bug.mutants)), together=True)
+            with contextlib.suppress(ProblemError):  # two edits that don't go together
+                if self._equal_at_a_glance(bug) and all(self._search.fares_alike(bug, case) for case in cases):
+                    return Found("exactly", tuple(map(Likeness, bug.mutants)), together=True)
         return None
 
     def _same_cases(self) -> Found | None:

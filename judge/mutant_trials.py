@@ -1,8 +1,7 @@
 """Mutants on the oracle side: each in a forked child of its own, which runs it on every case and says how it fared.
 
 They are our own code, so they need no lock and no wire; the child keeps what they do to PyTorch's settings to itself.
-A call that gets no further runs is run once instead of twice. `judge verify --production` judges them like a
-student's file instead, and both ways have to agree.
+`judge verify --production` judges them like a student's file instead, and both ways have to agree.
 """
 
 from __future__ import annotations
@@ -11,15 +10,18 @@ import json
 import math
 import os
 import resource
+import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from judge.agreement import agree
-from judge.drawn import DrawnCall, DrawnProblem, load
+from judge.drawn import DrawnProblem, load
 from judge.observation import Observation
+from judge.processes import libc
+
+_MOST_SECONDS = 240  # whoever asked waits 300
 
 
 def trial(problem: DrawnProblem, name: str, source: str, seconds: float) -> dict[str, Any] | None:
@@ -29,8 +31,8 @@ def trial(problem: DrawnProblem, name: str, source: str, seconds: float) -> dict
 
 def equal_pairs(
     problem: DrawnProblem, sources: Mapping[str, str], fared: Mapping[str, Any], seconds: float
-) -> list[list[str]]:
-    """Pairs of mutants that no call tells apart; only those that fail the same cases can be."""
+) -> list[list[str]] | None:
+    """Pairs of mutants that no call tells apart; only those that fail the same cases can be. None: no time for it."""
     groups: dict[str, list[str]] = {}
     for name in sources:
         groups.setdefault(json.dumps([fared[name]["failed"], fared[name]["random"]]), []).append(name)
@@ -38,13 +40,13 @@ def equal_pairs(
     found = _in_a_child(
         lambda: {"pairs": [p for group in alike for p in _never_split(problem, group, sources)]}, seconds
     )
-    return [] if found is None else list(found["pairs"])
+    return None if found is None else list(found["pairs"])
 
 
 def _fared(problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
     namespace = load(Path(f"mutant {name}"), source)
     outcomes = {
-        case.name: problem.judge_case(case, [_look(problem, namespace, call) for call in case.calls])
+        case.name: problem.judge_case(case, [problem.observe(namespace, call) for call in case.calls])
         for case in problem.cases
     }
     failed = [case for case, outcome in outcomes.items() if not outcome.passed]
@@ -55,13 +57,6 @@ def _fared(problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
         "severity": severity if math.isfinite(severity) else None,
         "random": {name: outcomes[name].complaints for name in random},  # all that can tell random calls apart
     }
-
-
-def _look(problem: DrawnProblem, namespace: dict[str, Any], call: DrawnCall) -> Observation:
-    if call.program.extras or call.program.raises or call.program.light:
-        return problem.observe(namespace, call)
-    found = problem.results(namespace, call)
-    return problem.observe(namespace, call) if found.error else found
 
 
 def _never_split(problem: DrawnProblem, group: Sequence[str], sources: Mapping[str, str]) -> list[list[str]]:
@@ -76,8 +71,7 @@ def _never_split(problem: DrawnProblem, group: Sequence[str], sources: Mapping[s
         for names in together:
             parts: list[tuple[Observation, list[str]]] = []
             for name in names:
-                seen = _look(problem, namespaces[name], call)
-                torch.set_grad_enabled(True)  # a bug that leaves it off is not the next one's
+                seen = problem.observe(namespaces[name], call)
                 scales = problem.expected[call.number].scales
                 like = next((own for one, own in parts if agree(seen, one, call.program, scales)), None)
                 if like is None:
@@ -91,14 +85,22 @@ def _never_split(problem: DrawnProblem, group: Sequence[str], sources: Mapping[s
 
 def _in_a_child(compute: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:
     reading, writing = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         try:
+            libc.prctl(libc.SET_PDEATHSIG, signal.SIGKILL)  # a fork forgets it
+            if os.getppid() != parent:
+                os._exit(1)
+            signal.alarm(min(_MOST_SECONDS, math.ceil(4 * seconds)))  # a mutant may sleep
             os.close(reading)
             resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds)))
             data = json.dumps(compute()).encode()
             while data:
                 data = data[os.write(writing, data) :]
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+            sys.stderr.flush()
         finally:  # nothing of a child may ever unwind into the oracle worker's loop
             os._exit(0)
     os.close(writing)

@@ -46,7 +46,8 @@ class Oracle:
         elif kind == "end":
             return self._result(header)
         elif kind == "mutant":
-            return {"type": kind, "fared": self._trial(header["name"], header["source"], header["seconds"])}
+            about = header["name"], header["source"], header["seconds"]
+            return {"type": kind, "fared": self._trial(*about, keep=header["keep"])}
         elif kind == "equal pairs":
             return {"type": kind, "pairs": self._equal_pairs(header["seconds"])}
         elif kind == "kinds":
@@ -111,15 +112,15 @@ class Oracle:
             for label, call in self.problem.streams.items()
         ]
 
-    def _trial(self, name: str, source: str, seconds: float) -> dict[str, Any] | None:
+    def _trial(self, name: str, source: str, seconds: float, *, keep: bool) -> dict[str, Any] | None:
         from judge.mutant_trials import trial
 
         fared = trial(self.problem, name, source, seconds)
-        if fared is not None:
+        if fared is not None and keep:
             self.sources[name], self.fared[name] = source, fared
         return fared
 
-    def _equal_pairs(self, seconds: float) -> list[list[str]]:
+    def _equal_pairs(self, seconds: float) -> list[list[str]] | None:
         """Pairs of mutants, or of kept submissions, that no call tells apart: a diagnosis could not, either."""
         if self.sources:
             from judge.mutant_trials import equal_pairs

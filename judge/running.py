@@ -71,6 +71,8 @@ class Runner:
         self._pool = b""
         self._calls: Mapping[int, bytes] = {}
         self._begun: Worker | None = None
+        self._given = 0.0  # when the calls were handed over, and when the first one began
+        self._ready = 0.0
         self._setup = setup | {
             "type": "setup",
             "lock": engine.lock_plan,
@@ -111,7 +113,7 @@ class Runner:
             worker, self._begun = self._begun, None
             try:
                 now = self._start(worker, remaining)
-                deadline = deadline or now + self._limits.submission_seconds
+                deadline = deadline or max(now, self._given) + self._limits.submission_seconds
                 if self._load(worker, now):
                     remaining = self._run_calls(worker, remaining, deadline)
             finally:
@@ -121,6 +123,7 @@ class Runner:
         return self.ran
 
     def _start(self, worker: Worker, remaining: Sequence[int]) -> float:
+        self._given = time.monotonic()  # drawing the inputs is not the submission's time
         worker.send({"type": "pool"}, self._pool)
         for number in remaining:
             worker.send({"type": "call", "call": number}, self._calls[number])
@@ -136,13 +139,14 @@ class Runner:
         """Wait for the import; whether the submission can be called."""
         seconds = self._limits.import_seconds
         event = worker.next_event(now + seconds)
-        if event is None:
+        if event is None or event.at > now + seconds:
             self.ran.import_lost = Lost("time limit", f"the file was not imported after {seconds:g} s")
         elif event.kind != "frame":
             self.ran.import_lost = self._lost(worker, event, "while it was imported")
         elif not self._loaded(event):
             self.ran.import_lost = Lost("runtime error", "the import's answer can't be read")
         self.ran.import_seconds = None if event is None else event.at - now
+        self._ready = max(now if event is None else event.at, self._given)
         return not (self.ran.import_lost or self.ran.missing)
 
     def _loaded(self, event: Event) -> bool:
@@ -167,7 +171,7 @@ class Runner:
 
     def _run_calls(self, worker: Worker, remaining: list[int], deadline: float) -> list[int]:
         """Take answers until one is missing; gives the calls that are left for another worker."""
-        before = time.monotonic()
+        before = self._ready
         while remaining:
             number, *rest = remaining
             event = worker.next_event(min(before + self._limits.call_seconds, deadline))

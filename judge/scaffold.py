@@ -5,6 +5,7 @@ What is still to do stands in the files themselves, and in ``STEPS`` in the orde
 
 from __future__ import annotations
 
+import keyword
 import re
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def make(problem_id: str, folder: Path = PROBLEMS) -> Path:
         raise UsageError(f"{problem_id!r} is no id; use lower-case words joined by hyphens, such as pre-norm-block")
     home = folder / problem_id
     values = {"name": problem_id.replace("-", "_"), "title": problem_id.replace("-", " ").capitalize()}
-    if values["name"][0].isdigit():
+    if values["name"][0].isdigit() or keyword.iskeyword(values["name"]):
         values["name"] = f"solve_{values['name']}"
     try:
         (home / "hidden" / "rewrites").mkdir(parents=True)

@@ -72,8 +72,8 @@ def _from_end_to_start(gradients: Sequence[float | None]) -> float | None:
 
 def _ratio(ratio: float) -> str:
     if 1 / _SAME < ratio < _SAME:
-        return "about as large as it leaves the last"
-    return f"{ratio:.2g} times as large as it leaves the last" if ratio > 1 else f"{1 / ratio:.2g} times smaller"
+        return "about as large as when it leaves the last"
+    return f"{ratio:.2g} times as large as when it leaves the last" if ratio > 1 else f"{1 / ratio:.2g} times smaller"
 
 
 def _norm(value: Any) -> float | None:

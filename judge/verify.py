@@ -1,7 +1,8 @@
 """The proof of a problem: what is right passes, every seeded bug fails on the cases that it names, and nothing idles.
 
-Everything goes through the production path: each reference, rewrite, mutant and piece of junk is judged like a
-student's file. What is proven, in this order; the first complaint is the first thing to mend:
+References, rewrites and junk are judged like a student's file; so are mutants with ``--production``, otherwise the
+oracle worker tries them itself (judge/mutant_trials.py), if a trial of the reference passes. What is proven, in this
+order; the first complaint is the first thing to mend:
 
     the reference is accepted and agrees with its oracle      the stub is refused      every rewrite is accepted
     every mutant is refused, by each case of its `kills`      junk is refused           no case is decoration
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from judge.answers import read_answers
 from judge.errors import Error, SubmissionError
@@ -112,10 +114,17 @@ class _Prover:
         for path in rewrites:
             self._right(f"hidden/rewrites/{path.name}", path)
         self.proof.rewrites = len(rewrites)
+        if not self._production:  # a trial that the reference fails would fail everything
+            reference = (self._hidden / "reference.py").read_text(encoding="utf-8")
+            fared = self._trial("reference", reference, keep=False)
+            self._production = fared is None or bool(fared["failed"])
         for mutant in mutants:
             self._wrong(mutant)
         self._no_decoration(mutants)
-        for one, other in self._opened.ask({"type": "equal pairs", "seconds": 10 * self._seconds})["pairs"]:
+        pairs = self._opened.ask({"type": "equal pairs", "seconds": min(10 * self._seconds, 200)})["pairs"]
+        if pairs is None:
+            self._complain("the mutants could not be compared with each other in time")
+        for one, other in pairs or ():
             self._complain(
                 f"mutants {one!r} and {other!r} give equal observations on all cases; tell them apart or drop one"
             )
@@ -167,14 +176,20 @@ class _Prover:
         """Whether a mutant is accepted, which cases kill it, and how clearly the clearest does."""
         if not self._production:
             self._progress(f"{self.problem.id}: mutant {mutant.name}")
-            question = {"type": "mutant", "name": mutant.name, "source": mutant.source, "seconds": self._seconds}
-            fared = self._opened.ask(question)["fared"]
-            if fared is not None:
+            fared = self._trial(mutant.name, mutant.source, keep=True)
+            if fared is None:
+                self._complain(f"mutant {mutant.name!r} gave no answer in {self._seconds:g} s, or ended its process")
+            else:
                 severity = float("inf") if fared["severity"] is None else fared["severity"]
                 return not fared["failed"], fared["failed"], severity
         report = self._judge(f"mutant {mutant.name}", self._source(mutant.name, mutant.source), keep=mutant.name)
         severity = max((_severity(case.findings) for case in report.failed), default=0.0)
         return report.verdict == "accepted", [case.name for case in report.failed], severity
+
+    def _trial(self, name: str, source: str, *, keep: bool) -> dict[str, Any] | None:
+        question = {"type": "mutant", "name": name, "source": source, "seconds": self._seconds, "keep": keep}
+        fared: dict[str, Any] | None = self._opened.ask(question)["fared"]
+        return fared
 
     @property
     def _seconds(self) -> float:

@@ -250,10 +250,10 @@ def test_a_shape_is_told_before_values_and_a_broadcastable_one_is_wrong():
     x = torch.ones(2, 3, dtype=torch.float64)
     assert said(output(x[:, :1], x)) == ["shape: output has shape (2, 1), expected (2, 3)"]
     assert said(output(x[None], x)) == [
-        "shape: output has shape (1, 2, 3), expected (2, 3): only dimensions of size 1 are more"
+        "shape: output has shape (1, 2, 3), expected (2, 3): it has extra dimensions of size 1"
     ]
     assert said(output(x.sum(), x.sum()[None])) == [
-        "shape: output has shape (), expected (1,): only dimensions of size 1 are missing"
+        "shape: output has shape (), expected (1,): it lacks dimensions of size 1"
     ]
 
 
@@ -296,7 +296,7 @@ def test_a_gradient_that_is_none_counts_as_zero():
     assert said(gradients({"x": None}, {"x": g}).differences) == [
         "gradient: gradient of x is missing: no gradient reaches it"
     ]
-    assert said(gradients({"x": g}, {"x": None}).differences)[0].startswith("gradient: gradient of x is there")
+    assert said(gradients({"x": g}, {"x": None}).differences)[0].startswith("gradient: gradient of x exists")
 
 
 def test_gradients_of_the_submissions_own_parameters_are_no_facet():

@@ -149,7 +149,7 @@ def test_gradients_and_flags_of_blocks_and_stream_are_watched():
 def test_a_gradient_that_was_not_there_is_seen():
     changed = differences(program(), backward)
     assert any("weight is changed by the call (its .grad)" in text for text in changed)
-    assert any("is there, where none should be" in text for text in changed)
+    assert any("exists, where there should be none" in text for text in changed)
 
 
 def test_the_mode_and_the_hooks_of_blocks_are_watched():

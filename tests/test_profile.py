@@ -52,6 +52,11 @@ def test_one_factor_or_one_amount_for_everything():
     assert pattern(2 * X + 1) == ""
 
 
+def test_where_no_single_entry_is_far_off_nothing_hangs_together():
+    assert profile.pattern(X + 1e-12 * torch.rand(2, 3, 5, 4), X, torch.zeros_like(X).bool()) == ""
+    assert pattern(X * 1.0001) == ""
+
+
 def test_integers_and_zeros_have_places_only():
     ones = torch.ones(2, 3, dtype=torch.int64)
     wrong = ones.clone()
@@ -67,9 +72,9 @@ def test_integers_and_zeros_have_places_only():
     ("observed", "expected", "words"),
     [
         ((2, 5, 3), (2, 3, 5), "the same sizes in another order"),
-        ((2, 1, 3), (2, 3), "only dimensions of size 1 are more"),
-        ((2, 3), (1, 2, 3), "only dimensions of size 1 are missing"),
-        ((6, 4), (2, 3, 4), "as many entries, put together in another way"),
+        ((2, 1, 3), (2, 3), "it has extra dimensions of size 1"),
+        ((2, 3), (1, 2, 3), "it lacks dimensions of size 1"),
+        ((6, 4), (2, 3, 4), "the same number of entries, grouped differently"),
         ((2, 3), (2, 4), None),
     ],
 )

@@ -53,10 +53,10 @@ def gradient_sentence(own, reference):
 
 def test_the_way_of_the_gradient_is_put_into_words():
     assert gradient_sentence((8.0, 4.0, 2.0), (8.0, 4.0, 2.0)) == (
-        "the gradient arrives at the first block 4 times as large as it leaves the last, as in the reference"
+        "the gradient arrives at the first block 4 times as large as when it leaves the last, as in the reference"
     )
     assert gradient_sentence((1.0, 4.0, 2.0), (2.1, 4.0, 2.0)) == (
-        "the gradient arrives at the first block 2 times smaller; in the reference about as large as it leaves the last"
+        "the gradient arrives at the first block 2 times smaller; in the reference about as large as when it leaves the last"
     )
     assert gradient_sentence((0.0, 4.0, 2.0), (1.0, 1.0, 2.0)) == (
         "no gradient flows back to the first block; in the reference it arrives 2 times smaller"

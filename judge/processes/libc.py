@@ -12,6 +12,7 @@ _MACHINES = {"x86_64": 0, "aarch64": 1, "arm64": 1}
 _LIBC: Any = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
 NO_NEW_PRIVS = 38
+SET_PDEATHSIG = 1
 SET_DUMPABLE = 4
 
 

@@ -5,8 +5,8 @@
          {"type": "pool"}, body   {"type": "call", "call": 3}, body ...
     in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
     out  {"type": "unreadable", "call": 3, "message"}   {"type": "result", "cases", "diagnosis", "streams", "worst"}
-    in   {"type": "mutant", "name", "source", "seconds"}   {"type": "equal pairs", "seconds"}   {"type": "kinds"}
-         {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
+    in   {"type": "mutant", "name", "source", "seconds", "keep"}   {"type": "equal pairs", "seconds"}
+         {"type": "kinds"}   {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
     out  the same types with "fared", "pairs", "kinds", "worst" and "complaints", "text"
 
 A mistake of the problem's author ends it with {"type": "failed", "message"}.

@@ -43,6 +43,8 @@ _KEPT_VARIABLES = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "
 _START_SECONDS = 120.0
 _LAST_ANSWERS_SECONDS = 1.0
 _CHUNK = 1 << 16
+_FRAME_COSTS = 1 << 12  # bytes that an empty frame takes here
+_MOST_ANSWERS = 3 << 27  # of a student worker altogether, kept for whoever reads them; running.py allows less
 _MOST_ANSWER = 1 << 27  # of a student worker in one frame; its harness gives 64 MiB of values at most
 
 
@@ -67,6 +69,7 @@ class Worker:
         self._kill = kill
         self._log_bytes = log_bytes
         self._max_body = max_body
+        self._max_total = _MOST_ANSWERS if max_body < frames.MAX_BODY else None  # of a student's worker
         self._outbox: queue.Queue[bytes | None] = queue.Queue()
         self._threads = [
             threading.Thread(target=self._write, args=(commands,), daemon=True),
@@ -123,9 +126,13 @@ class Worker:
                     raise EOFError
                 return data
 
+            total = 0
             try:
                 while True:
                     header, body = frames.read(read_exactly, max_body=self._max_body)
+                    total += len(body) + _FRAME_COSTS
+                    if self._max_total is not None and total > self._max_total:
+                        raise frames.FrameError("all answers together are too large")
                     self.events.put(Event("frame", time.monotonic(), header, body))
             except EOFError:
                 self.events.put(Event("end of answers", time.monotonic()))
@@ -382,7 +389,8 @@ def _popen(**streams: Any) -> subprocess.Popen[bytes]:
     environment = {
         "PATH": "", "HOME": _LIBRARY, "TMPDIR": _LIBRARY, "TORCHINDUCTOR_CACHE_DIR": _LIBRARY, "USER": "student",
         "LANG": "C.UTF-8",
-        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", **one_thread, **kept,
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "",
+        **one_thread, **kept,
     }  # fmt: skip
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _source(_HERE / "boot.py")],

@@ -10,7 +10,7 @@ _MOST = 3
 _STRENGTHS = {
     "exactly": "your code behaves exactly like one that",
     "failing": "where it fails, your code behaves exactly like one that",
-    "closest": "the closest known bug to yours is that of code that",
+    "closest": "of the known bugs, yours is closest to code that",
     "same cases": "your code fails the same cases as one that",
 }
 

@@ -125,9 +125,8 @@ def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None) -> Renderabl
     for number in range(1, count + 1) if stage > count else (stage,):
         parts += [Text(f"hint {number} of {count}", "bold"), Markdown(problem.hints[number - 1]), Text()]
     if stage >= count and diagnosis is not None:
-        claims = ["; ".join(" ".join(filter(None, claim)) for claim in likeness.sentences(diagnosis))]
-        parts += [Text(f"of your last attempt: {claim}") for claim in claims]
-        parts += [*(Text(like.idea) for like in diagnosis.mutants[:3]), Text()]
+        claims = "; ".join(" ".join(filter(None, claim)) for claim in likeness.sentences(diagnosis))
+        parts += [Text(f"in your last attempt, {claims}"), *(Text(like.idea) for like in diagnosis.mutants[:3]), Text()]
     if stage > count:
         parts.append(Text(f"these were all the hints; judge show {problem.id} has the contract and an example"))
     elif stage == count:

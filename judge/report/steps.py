@@ -31,7 +31,7 @@ def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, 
         if report.stream:
             yield (
                 f"judge stream {report.problem}{_file_argument(report)}",
-                "the stream and its gradient, 32 blocks deep",
+                "the stream and its gradient, deeper",
             )
     elif report.verdict in ("invalid submission", "closed function used"):
         yield f"judge show {report.problem}", "what is asked for"

@@ -35,7 +35,7 @@ class StreamPage:
             yield Text(f"  {curve.sentence}")
             yield Text(f"  {curve.gradient_sentence}")
         yield Text()
-        yield Text(f"seed {self.report.seed}; curves of the first of three draws", "dim")
+        yield Text(f"seed {self.report.seed}; curves of the first of several draws", "dim")
 
 
 def _words(growth: Growth) -> Iterator[str]:
