@@ -438,6 +438,4 @@ def dropout_sites(draw):
 def dropout_probability(draw):
     "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, also where masks are given"
     everything = torch.ones(2, 2, dtype=torch.bool)
-    return dropout_at(
-        draw, 0.25, ["cross_attention", "self_attention"], self_mask=everything, cross_mask=everything
-    )
+    return dropout_at(draw, 0.25, ["cross_attention", "self_attention"], self_mask=everything, cross_mask=everything)

@@ -46,7 +46,12 @@ def plain_images(draw):
     training.train(embedding)
     training.apply(embedding, images=random_images(draw, 2)).observe("output in training")
     many = sizes((9, 20), (1, 2), 7, 4)
-    return [embedded(draw, CONFIG), embedded(draw, sizes((14, 6), (7, 3), 5, 4), batch=3), embedded(draw, many), training]
+    return [
+        embedded(draw, CONFIG),
+        embedded(draw, sizes((14, 6), (7, 3), 5, 4), batch=3),
+        embedded(draw, many),
+        training,
+    ]
 
 
 @case
