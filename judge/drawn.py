@@ -199,7 +199,7 @@ class DrawnProblem:
             return ()
         self._kinds.update((kind, seen))
         again = () if program.light else ("again",)
-        return again if _about_files(program) else (*again, "device")  # what is read from a file is on the CPU
+        return (*again, "closed" if _about_files(program) else "device")  # what is read from a file is on the CPU
 
     def _expect(self, call: DrawnCall) -> Observation:
         raw = runner.results(self.reference, call.data, self.pool)

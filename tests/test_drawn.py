@@ -136,7 +136,7 @@ def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
         kept = ScratchPath("kept")
         return [call("f", draw.normal(2), kept), call("f", draw.normal(2), path=kept).values_only()]
     """
-    assert [call.program.extras for call in problem(cases, run=False).calls] == [("again",), ()]
+    assert [call.program.extras for call in problem(cases, run=False).calls] == [("again", "closed"), ("closed",)]
 
 
 def test_relations_and_streams_are_light_and_cases_are_not(problem):

@@ -63,7 +63,7 @@ def main(commands: int, results: int) -> None:
             watch.run(program, names)
         return found
 
-    extras = {"device": elsewhere_and_watched}
+    extras: dict[str, Callable[[Program, run.Namespace], Any]] = {"device": elsewhere_and_watched, "closed": watch.run}
     settings = hygiene.settings()  # as the import left them
     pool = wire.decode_result(frames.read(read)[1])
     while True:
