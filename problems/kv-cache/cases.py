@@ -63,7 +63,7 @@ def low_scores(draw):
     x = torch.round(8 * draw.normal(2, 6, 12)) / 8
     # Multiples of powers of two: the scores are exact in float32, so a program that computes in it has no disadvantage.
     weights = {name: torch.round(16 * weight) / 16 for name, weight in _weights(draw, 12).items()}
-    weights["weight_q"] = 256 * weights["weight_q"]
+    weights["weight_q"] = 64 * weights["weight_q"]  # some -100, and no two further apart than an exponential reaches
     return _chunks(x, (4, 2), 3, weights).values_only()
 
 
