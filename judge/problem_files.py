@@ -46,7 +46,7 @@ def read_toml(folder: Path, name: str) -> dict[str, Any]:
     """Read a TOML file of a problem folder."""
     text = read_text(folder, name)
     try:
-        return tomllib.loads(text)
+        table: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         message, place = str(exc), "somewhere"
         found = _PLACE.search(message)
@@ -54,6 +54,7 @@ def read_toml(folder: Path, name: str) -> dict[str, Any]:
             message, place = message[: found.start()], found[1]
         message = message[:1].lower() + message[1:]
         raise ProblemError(f"{shown(folder, name)}: {place}: {message}; mend the toml there") from exc
+    return table
 
 
 def refuse_unknown_keys(where: str, given: Iterable[str], known: Collection[str]) -> None:
