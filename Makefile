@@ -14,7 +14,7 @@ test:
 	$(PYTHON) -m pytest
 
 verify:
-	$(PYTHON) -m cli verify
+	$(PYTHON) -m cli verify --seed 1
 
 bench:
 	$(PYTHON) benchmarks/submit.py

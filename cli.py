@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judge.models import Problem, Report
     from judge.processes.supervision import Engine
     from judge.progress import Standing
+    from judge.verify import Proof, Step
 
 
 class Isolation(str, Enum):
@@ -104,6 +105,8 @@ Required = Annotated[Level | None, typer.Option(help="Refuse to judge with less.
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
 Shown = Annotated[Feedback, typer.Option(help="Show less: no diagnosis, or the verdict only.")]
 Production = Annotated[bool, typer.Option("--production", help="Judge mutants like a student's file: slower.")]
+ProofSeed = Annotated[int | None, typer.Option(min=0, help="Draw the inputs with it; else anew.", show_default=False)]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Prove again what has not changed, too.")]
 Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
 
 
@@ -236,19 +239,33 @@ def status() -> None:
 
 
 @app.command()
-def verify(ids: Ids = None, isolation: How = Isolation.auto, production: Production = False) -> None:
+def verify(
+    ids: Ids = None, isolation: How = Isolation.auto, production: Production = False, seed: ProofSeed = None,
+    no_cache: NoCache = False,
+) -> None:  # fmt: skip
     """Prove problems: right answers pass, every seeded bug fails."""
-    from judge import catalog
+    from judge import catalog, proof_cache
     from judge import verify as proving
     from judge.report import proof
 
     gc.enable()  # this one takes its time
     chosen = [catalog.find_problem(id).id for id in ids] if ids else catalog.problem_ids()
-    problems = [catalog.load_problem(id) for id in chosen]
-    with launch.take(isolation.value) as engine, _station() as station:
-        proofs = proving.verify(problems, engine, station, production=production)
+    problems = {id: catalog.load_problem(id) for id in chosen}
+    cached = not (no_cache or production or seed is not None)
+    proofs = [known for problem in problems.values() if cached and (known := proof_cache.recall(problem))]
     for one in proofs:
-        _say(proof.render(one))
+        _say(proof.render(one) if ids else proof.line(one))
+    missing = [problem for problem in problems.values() if problem.id not in {known.problem for known in proofs}]
+    if missing:
+        with launch.take(isolation.value) as engine, _proving(len(missing)) as (step, ready):
+            for one in proving.verify(missing, engine, step, seed=seed, production=production):
+                ready(one)
+                _say(proof.render(one) if ids else proof.line(one))
+                if cached:
+                    _keep(problems[one.problem], one)
+                proofs.append(one)
+    if len(proofs) > 1:
+        _say(proof.total(proofs))
     raise typer.Exit(0 if all(one.ok for one in proofs) else 1)
 
 
@@ -324,6 +341,32 @@ def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: P
     seed = secrets.randbits(32) if seed is None else seed
     workspace.write_new(path, pipeline.case_script(problem, engine, case, seed))
     _say(f"{path} holds the inputs and calls of case {case}, drawn with seed {seed}")
+
+
+def _keep(problem: Problem, proof: Proof) -> None:
+    """Keep a proof for the next time; where that can't be done, it is made again."""
+    from judge import proof_cache
+
+    try:
+        proof_cache.keep(problem, proof)
+    except OSError as error:
+        _warn(f"the proof of {problem.id} is not kept: {error}")
+
+
+@contextlib.contextmanager
+def _proving(problems: int) -> Iterator[tuple[Callable[[Step], None], Callable[[Proof], None]]]:
+    """Show on a terminal which proofs are in work."""
+    if not sys.stderr.isatty() or not problems:
+        yield lambda step: None, lambda proof: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    from judge.report.proving import Proving
+
+    table = Proving(problems)
+    with Live(table, console=Console(stderr=True), refresh_per_second=8, transient=True, redirect_stdout=False):
+        yield table.step, table.ready
 
 
 @contextlib.contextmanager

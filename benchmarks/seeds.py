@@ -1,10 +1,11 @@
-"""Judges every reference, and optionally every rewrite, at many fresh seeds: one refusal in fifty is a bug.
+"""Judges references, rewrites or mutants at many fresh seeds: one wrong verdict in fifty is a bug.
 
-python benchmarks/seeds.py [--rewrites] [TIMES] [ID...]
+python benchmarks/seeds.py [--times 50] [--rewrites | --proofs] [ID...]      the reference; rewrites, too; whole proofs
 """
 
 from __future__ import annotations
 
+import argparse
 import secrets
 import sys
 from pathlib import Path
@@ -17,16 +18,36 @@ from judge.models import Problem  # noqa: E402
 from judge.pipeline import OpenProblem  # noqa: E402
 from judge.processes.supervision import Engine  # noqa: E402
 from judge.submission import read_submission  # noqa: E402
+from judge.verify import verify  # noqa: E402
 
 
 def main() -> int:
-    arguments = [argument for argument in sys.argv[1:] if argument != "--rewrites"]
-    times = int(arguments.pop(0)) if arguments and arguments[0].isdigit() else 50
-    refused = 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    parser.add_argument("--times", type=int, default=50)
+    parser.add_argument("--rewrites", action="store_true")
+    parser.add_argument("--proofs", action="store_true")
+    options = parser.parse_args()
+    problems = [find_problem(name) for name in options.ids or problem_ids()]
     with Engine() as engine:
-        for name in arguments or problem_ids():
-            refused += judge_often(find_problem(name), engine, times, rewrites="--rewrites" in sys.argv)
+        if options.proofs:
+            return 1 if prove_often(problems, engine, options.times) else 0
+        refused = sum(judge_often(one, engine, options.times, rewrites=options.rewrites) for one in problems)
     return 1 if refused else 0
+
+
+def prove_often(problems: list[Problem], engine: Engine, times: int) -> int:
+    """Print and count the complaints."""
+    found = 0
+    for number in range(1, times + 1):
+        seed, mutants = secrets.randbits(32), 0
+        for proof in verify(problems, engine, seed=seed):
+            mutants += len(proof.kills)
+            found += len(proof.complaints)
+            for complaint in proof.complaints:
+                print(f"  {proof.problem} at seed {seed}: {complaint}", flush=True)
+        print(f"round {number} at seed {seed}: {mutants} mutants", flush=True)
+    return found
 
 
 def judge_often(problem: Problem, engine: Engine, times: int, *, rewrites: bool) -> int:

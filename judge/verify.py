@@ -14,8 +14,8 @@ from __future__ import annotations
 import ast
 import secrets
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,18 @@ from judge.submission import read_submission
 REWRITE_MARGIN = 1e-8
 MUTANT_MARGIN = 1e-3
 
-Progress = Callable[[str], None]
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a proof is at: ``done`` of ``total`` right answers and mutants, and what comes now."""
+
+    problem: str
+    done: int
+    total: int
+    now: str
+
+
+Progress = Callable[[Step], None]
 
 
 @dataclass(slots=True)
@@ -51,6 +62,7 @@ class Proof:
     complaints: list[str] = field(default_factory=list)
     seconds: float = 0.0
     judging_seconds: float = 0.0  # of the reference, with the processes at hand
+    remembered: bool = False  # from judge/proof_cache.py
 
     @property
     def ok(self) -> bool:
@@ -60,21 +72,21 @@ class Proof:
 def verify(
     problems: Sequence[Problem],
     engine: Engine,
-    progress: Progress = lambda text: None,
+    progress: Progress = lambda step: None,
     *,
     workers: int = 2,
     seed: int | None = None,
     production: bool = False,
-) -> list[Proof]:
-    """The proofs of all problems, in their order, ``workers`` at a time, those with most to prove first.
+) -> Iterator[Proof]:
+    """The proofs of all problems, each as it is ready, ``workers`` at a time, those with most to prove first.
 
-    ``production``: judge mutants like a student's file; otherwise the oracle worker tries them itself, where it can.
+    ``seed`` draws the inputs; each problem draws its own if none is given. ``production``: judge mutants like a
+    student's file; otherwise the oracle worker tries them itself, where it can.
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        proofs = pool.map(lambda problem: _Prover(problem, engine, progress, seed, production).prove(), heaviest)
-        by_name = {proof.problem: proof for proof in proofs}
-    return [by_name[problem.id] for problem in problems]
+        proofs = [pool.submit(_Prover(problem, engine, progress, seed, production).prove) for problem in heaviest]
+        yield from (proof.result() for proof in as_completed(proofs))
 
 
 class _Prover:
@@ -83,6 +95,7 @@ class _Prover:
     def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool):
         self.problem = problem
         self.proof = Proof(problem.id)
+        self._done = self._total = 0
         self._engine = engine
         self._progress = progress
         self._seed = secrets.randbits(32) if seed is None else seed
@@ -106,11 +119,12 @@ class _Prover:
 
     def _all(self) -> None:
         mutants = load_mutants(self.problem.folder)
+        rewrites = sorted((self._hidden / "rewrites").glob("*.py"))
+        self._total = 2 + len(rewrites) + len(mutants)
         self._right("hidden/reference.py", self._hidden / "reference.py")
         self._second_opinion()
         if self._judge("stub.py", self._read(self.problem.folder / "stub.py")).verdict == "accepted":
             self._complain("stub.py is accepted as it is; add a case that it fails")
-        rewrites = sorted((self._hidden / "rewrites").glob("*.py"))
         for path in rewrites:
             self._right(f"hidden/rewrites/{path.name}", path)
         self.proof.rewrites = len(rewrites)
@@ -121,6 +135,7 @@ class _Prover:
         for mutant in mutants:
             self._wrong(mutant)
         self._no_decoration(mutants)
+        self._tell("comparing the mutants with each other")
         pairs = self._opened.ask({"type": "equal pairs", "seconds": min(10 * self._seconds, 200)})["pairs"]
         if pairs is None:
             self._complain("the mutants could not be compared with each other in time")
@@ -175,7 +190,7 @@ class _Prover:
     def _fared(self, mutant: Mutant) -> tuple[bool, list[str], float]:
         """Whether a mutant is accepted, which cases kill it, and how clearly the clearest does."""
         if not self._production:
-            self._progress(f"{self.problem.id}: mutant {mutant.name}")
+            self._tell(f"mutant {mutant.name}")
             fared = self._trial(mutant.name, mutant.source, keep=True)
             if fared is None:
                 self._complain(f"mutant {mutant.name!r} gave no answer in {self._seconds:g} s, or ended its process")
@@ -228,7 +243,7 @@ class _Prover:
         return bool(self._opened.judge(submission, diagnose=False, streams=False, only=[first]).failed)
 
     def _judge(self, name: str, submission: Submission | Report, keep: str | None = None) -> Report:
-        self._progress(f"{self.problem.id}: {name}")
+        self._tell(name)
         if isinstance(submission, Report):
             return submission
         return self._opened.judge(submission, diagnose=False, keep=keep, streams=False)
@@ -249,6 +264,10 @@ class _Prover:
     def _source(self, name: str, source: str) -> Submission:
         answers = read_answers(ast.parse(source)) if self.problem.kind == "answers" else None
         return Submission(path=Path(f"{name}.py"), source=source.encode(), answers=answers)
+
+    def _tell(self, now: str) -> None:
+        self._progress(Step(self.problem.id, min(self._done, self._total), self._total, now))
+        self._done += 1
 
     def _complain(self, text: str) -> None:
         self.proof.complaints.append(text)

@@ -15,11 +15,14 @@ from sample_reports import SAMPLES, case, report
 
 import cli
 import judge
+from judge import proof_cache
+from judge import verify as proving
 from judge.errors import JudgeError, ProblemError, UsageError
 from judge.models import Problem
 from judge.processes import launch, supervision
 from judge.progress import Progress
 from judge.report import pages
+from judge.verify import Proof
 
 
 def problem(folder: Path, name: str, *prerequisites: str) -> Problem:
@@ -48,6 +51,7 @@ class Judge:
     """Runs commands in a folder of their own; ``report`` is what every submit gives, ``asked`` how it was asked for."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        self.proven: list[tuple[str, int | None]] = []
         self.folder, self.report, self.asked, self._capsys = folder, SAMPLES["wrong_answer_with_diagnosis"], {}, capsys
 
     def __call__(self, *arguments: object) -> SimpleNamespace:
@@ -85,15 +89,19 @@ def run(tmp_path, monkeypatch, capsys):
     def case_script(problem: Problem, engine: FakeEngine, case: str, seed: int) -> str:
         return f"# {problem.id} {case} {seed} {engine.open}\n"
 
-    proofs = [SimpleNamespace(ok=True, name="layer-norm"), SimpleNamespace(ok=False, name="rms-norm")]
+    kept: dict[str, Proof] = {}
+
+    def verify(problems, engine, progress, *, seed, production):
+        for one in problems:
+            run.proven.append((one.id, seed))
+            yield Proof(one.id, complaints=["the reference is wrong"] if one.id == "rms-norm" else [])
+
     fakes = {
         "catalog": {
             "PROBLEMS": tmp_path, "load_problems": lambda: problems, "find_problem": find_problem,
             "problem_ids": lambda: [one.id for one in problems], "load_problem": find_problem,
         },
         "pipeline": {"submit": run.submit, "case_script": case_script},
-        "verify": {"verify": lambda problems, engine, progress, production: proofs[: len(problems)]},
-        "report.proof": {"render": lambda proof: f"{proof.name}: {'proven' if proof.ok else 'not proven'}"},
     }  # fmt: skip
     for name, content in fakes.items():
         module = ModuleType(f"judge.{name}")
@@ -102,6 +110,11 @@ def run(tmp_path, monkeypatch, capsys):
         parent, _, last = f"judge.{name}".rpartition(".")
         monkeypatch.setattr(import_module(parent), last, module, raising=False)
     monkeypatch.setattr(supervision, "Engine", FakeEngine)
+    monkeypatch.setattr(proving, "verify", verify)
+    monkeypatch.setattr(proof_cache, "recall", lambda problem: kept.get(problem.id))
+    monkeypatch.setattr(
+        proof_cache, "keep", lambda problem, proof: kept.update({problem.id: proof} if proof.ok else {})
+    )
 
     def leave(code: int, output: object) -> None:
         cli._say(output)
@@ -323,10 +336,29 @@ def test_the_status_counts_attempts(run):
     assert re.search(r"^\[-\]  layer-norm +2 +0/10  wrong answer, 20", run("status").out, re.MULTILINE)
 
 
-def test_verify_shows_every_proof_and_fails_with_one(run):
+def test_verify_shows_a_line_for_each_proof_and_sums_up_what_to_mend(run):
     shown = run("verify")
-    assert (shown.code, shown.out) == (1, "layer-norm: proven\nrms-norm: not proven\n")
-    assert run("verify", "layer-norm").code == 0
+    assert shown.code == 1
+    lines = shown.out.splitlines()
+    assert lines[0].split()[:2] == ["layer-norm", "proven"]
+    assert lines[1].split()[:3] == ["rms-norm", "not", "proven"]
+    complaint = "  to mend first: the reference is wrong"
+    assert lines[2] == complaint
+    assert lines[-3:] == ["1 of 2 problems proven, 0 mutants in all", "not proven: rms-norm", complaint]
+    alone = run("verify", "layer-norm")
+    assert alone.code == 0
+    assert alone.out.startswith("layer-norm: proven\n")
+
+
+def test_verify_proves_again_only_what_has_changed(run):
+    run("verify")
+    run.proven.clear()
+    run("verify")
+    assert run.proven == [("rms-norm", None)]  # what is not proven is tried again
+    run.proven.clear()
+    for anew in (["--no-cache"], ["--seed", "7"], ["--production"]):
+        run("verify", "layer-norm", *anew)
+    assert run.proven == [("layer-norm", None), ("layer-norm", 7), ("layer-norm", None)]
 
 
 def test_doctor_finds_nothing_missing_here(run):

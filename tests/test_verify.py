@@ -165,9 +165,9 @@ def proofs(tmp_path_factory, engine, told):
         problems.append(problem.model_copy(update={"id": name, "oracle": oracle}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "junk", lambda *about: itertools.islice(junk(*about), 4))
-        found = verify(problems, engine, told.append, seed=3)
-    assert [proof.problem for proof in found] == list(COPIES)
-    return {proof.problem: proof for proof in found}
+        found = {proof.problem: proof for proof in verify(problems, engine, told.append, seed=3)}
+    assert set(found) == set(COPIES)
+    return found
 
 
 def test_a_complete_problem_is_proven(proofs):
@@ -212,9 +212,12 @@ def test_a_mutant_that_never_ends_or_ends_its_process_is_judged_like_a_submissio
 
 
 def test_progress_is_told(proofs, told):
-    assert {"complete: hidden/reference.py", "complete: stub.py", "blind: mutant wrong_axis", "wrong: junk"} <= set(
-        told
-    )
+    steps = {(step.problem, step.now) for step in told}
+    assert {("complete", "hidden/reference.py"), ("complete", "stub.py"), ("blind", "mutant wrong_axis")} <= steps
+    complete = [step for step in told if step.problem == "complete"]
+    assert [step.done for step in complete] == sorted(step.done for step in complete)
+    assert {step.total for step in complete} == {7}  # reference, stub, one rewrite, four mutants
+    assert complete[-1].done == 7
 
 
 def test_every_complaint_reads_well(proofs):

@@ -12,6 +12,7 @@ from judge.catalog import load_problems  # noqa: E402
 from judge.processes.supervision import Engine  # noqa: E402
 from judge.verify import Proof, verify  # noqa: E402
 
+SEED = 1
 HEAD = """\
 # The problems in numbers
 
@@ -27,7 +28,8 @@ Judging: the reference's calls with processes at hand, on the machine that wrote
 def main() -> int:
     problems = load_problems()
     with Engine() as engine:
-        proofs = verify(problems, engine, lambda text: print(text, file=sys.stderr))
+        ready = {proof.problem: proof for proof in verify(problems, engine, seed=SEED)}
+    proofs = [ready[problem.id] for problem in problems]
     for proof in proofs:
         for complaint in proof.complaints:
             print(f"{proof.problem}: {complaint}")
