@@ -17,7 +17,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import torch
 
@@ -42,6 +42,7 @@ __all__ = [
 
 Observations = list[dict[str, Any]]
 Check = Callable[[Observations], str | None]
+Drawing = Callable[["Draw"], "Call | Sequence[Call]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,22 @@ class Case:
     draw: Callable[..., Any]
     is_relation: bool
     is_stream: bool = False
+    after: tuple[str, ...] = ()
 
 
-def case(function: Callable[[Draw], Call | Sequence[Call]]) -> Case:
-    """Make a case of a function that draws calls; they are compared with the reference."""
+@overload
+def case(function: Drawing) -> Case: ...
+@overload
+def case(*, after: str | Sequence[str]) -> Callable[[Drawing], Case]: ...
+def case(function: Drawing | None = None, *, after: str | Sequence[str] = ()) -> Case | Callable[[Drawing], Case]:
+    """Make a case of a function that draws calls; they are compared with the reference.
+
+    ``after`` names earlier cases that this one builds on: a stack on its block. While one of these fails, this one's
+    failure is no news, and it is shown as not reached. The first case of an entry point comes before all others of it.
+    """
+    if function is None:
+        names = (after,) if isinstance(after, str) else tuple(after)
+        return lambda function: Case(function.__name__, _sentence(function), function, is_relation=False, after=names)
     return Case(function.__name__, _sentence(function), function, is_relation=False)
 
 

@@ -48,6 +48,15 @@ class DrawnCase:
     sentence: str
     calls: tuple[DrawnCall, ...]
     check: Check | None = None
+    after: tuple[str, ...] = ()  # earlier cases that it builds on
+
+    @property
+    def entries(self) -> set[str]:
+        return {call.program.entry for call in self.calls}
+
+    @property
+    def raises(self) -> bool:
+        return any(call.program.raises for call in self.calls)
 
 
 @dataclass(slots=True)
@@ -97,6 +106,7 @@ class DrawnProblem:
         self.streams: dict[str, DrawnCall] = {}
         self.expected: dict[int, Observation] = {}
         self._kinds: set[Any] = set()
+        self._only = only
         for case in _cases(folder, name):
             if not only or case.name in only:
                 self._draw(case, seed)
@@ -174,7 +184,21 @@ class DrawnProblem:
             if case.is_relation:
                 calls = [call._with(light=True) for call in calls]
             own = tuple(self._add(case, call, form_only=case.is_relation) for call in calls)
-            self.cases.append(DrawnCase(case.name, case.sentence, own, check))
+            self.cases.append(DrawnCase(case.name, case.sentence, own, check, self._after(case, own)))
+
+    def _after(self, case: Case, calls: Sequence[DrawnCall]) -> tuple[str, ...]:
+        """The cases that it names, and the first one of each entry point that it calls."""
+        earlier = {one.name: one for one in self.cases}
+        for name in case.after:
+            if name not in earlier and not self._only:
+                raise ValueError(f"after = {name!r} names no earlier case")
+        first: dict[str, str] = {}
+        for one in self.cases:
+            for entry in one.entries if not one.raises else ():
+                first.setdefault(entry, one.name)
+        functions = [call for call in calls if call.program.steps[0].kind != "constant"]
+        own = (first[call.program.entry] for call in functions if call.program.entry in first)
+        return tuple(dict.fromkeys((*(name for name in case.after if name in earlier), *own)))
 
     def _add(self, case: Case, call: Call, *, form_only: bool = False, stream: bool = False) -> DrawnCall:
         program = in_dtype(call.program)

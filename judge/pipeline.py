@@ -38,6 +38,7 @@ from judge.models import (
     Submission,
     Verdict,
 )
+from judge.prerequisites import root_causes
 from judge.processes.plain import encode_plain
 from judge.processes.supervision import Engine
 from judge.running import LOADING, Lost, Ran, Runner
@@ -72,7 +73,8 @@ def submit(
         station("starting torch")
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
             station("running your code")
-            return opened.judge(submission, practice=practice)
+            report = opened.judge(submission, practice=practice)
+            return report.model_copy(update={"cases": root_causes(report.cases, opened.cases)})
     except SubmissionError as exc:
         found = {
             "message": str(exc),
@@ -93,8 +95,13 @@ def case_names(problem: Problem) -> list[str]:
         node.name
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
-        and any(isinstance(mark, ast.Name) and mark.id in ("case", "relation") for mark in node.decorator_list)
+        and any(_name(mark) in ("case", "relation") for mark in node.decorator_list)
     ]
+
+
+def _name(decorator: ast.expr) -> str | None:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return function.id if isinstance(function, ast.Name) else None
 
 
 def case_script(problem: Problem, engine: Engine, case: str, seed: int) -> str:

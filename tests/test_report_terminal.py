@@ -63,7 +63,7 @@ def test_a_failure_with_everything_too_long_still_fits_on_a_screen():
     lines = show(
         terminal.render(report("wrong answer", cases, remarks=tuple(f"remark {n}" for n in range(20))))
     ).splitlines()
-    assert len(lines) <= 40
+    assert len(lines) < 40
     assert any("judge hint layer-norm" in line for line in lines)
 
 

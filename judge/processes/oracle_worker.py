@@ -91,6 +91,8 @@ def _plan(problem: Any) -> dict[str, Any]:
                 "sentence": case.sentence,
                 "calls": [call.number for call in case.calls],
                 "relation": case.check is not None,
+                "after": list(case.after),
+                "raises": case.raises,
                 "inputs": "; ".join(call.description for call in case.calls),
             }
             for case in problem.cases

@@ -96,6 +96,8 @@ def _causes(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[Fi
 def case_title(case: CaseResult, marks: Marks) -> Text:
     """Show a case on one line: its name and the sentence that the student's code should fulfil."""
     status = "" if case.status in ("passed", "wrong answer") else f" ({case.status})"
+    if case.after is not None:
+        status = f" (not reached, it builds on {case.after})"
     mark = {"passed": (marks.right, "green"), "not reached": (marks.untried, "dim")}.get(
         case.status, (marks.wrong, "red")
     )

@@ -19,7 +19,7 @@ from judge.report import clean, curves, likeness
 from judge.report.blocks import Cut, Inset, Marks, case_block, case_title, more, pointed_line, printed_lines
 from judge.report.steps import next_commands, root_cause
 
-SCREEN = 40
+SCREEN = 39  # lines, at 80 columns
 _STYLES: dict[Verdict, str] = {
     "accepted": "bold green",
     "passed these cases": "bold cyan",

@@ -21,7 +21,7 @@ def attention_parameters(draw):
     ]
 
 
-@case
+@case(after="attention_parameters")
 def plain_block(draw):
     "counts attention, MLP and two norms, with the biases of the linear maps"
     d_model, d_ff = widths(draw)
@@ -63,7 +63,7 @@ def block_with_cross_attention(draw):
     ]
 
 
-@case
+@case(after="plain_block")
 def gpt2_of_any_size(draw):
     "counts a GPT-2 of any width, depth, vocabulary and length, its head tied"
     d_model, max_len = draw.integer(7, 40), draw.integer(41, 60)
@@ -74,7 +74,7 @@ def gpt2_of_any_size(draw):
     ]
 
 
-@case
+@case(after="plain_block")
 def bert_of_any_size(draw):
     "counts a BERT with any number of segment types and any hidden width"
     d_model, d_ff = widths(draw)
@@ -94,7 +94,7 @@ def bert_of_any_size(draw):
     ]
 
 
-@case
+@case(after="plain_block")
 def vit_of_any_size(draw):
     "counts a vision transformer for any image, patch, channels and classes"
     d_model, d_ff = widths(draw)

@@ -162,7 +162,7 @@ def matched_width_multiple(draw):
     ]
 
 
-@case
+@case(after=("plain_parameters", "gated_parameters"))
 def forward_cost(draw):
     "counts two operations for each multiply-add of every matrix product"
     tokens, d_model, d_ff = draw.integer(2, 9), draw.integer(11, 40), draw.integer(41, 90)

@@ -331,7 +331,7 @@ def dropout_of_a_loaded_block(draw):
     return one.random(), lambda observations: attention_complaint(observations[0], 0.25, state, x)
 
 
-@case
+@case(after="plain_block")
 def saved_and_loaded(draw):
     "loads what it saved: one file at exactly that path, a block in evaluation, of the same dropout, heads and weights"
     calls = []

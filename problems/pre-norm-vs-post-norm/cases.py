@@ -145,19 +145,19 @@ def strided_inputs(draw):
     return calls
 
 
-@case
+@case(after="pre_norm_block")
 def pre_norm_stack(draw):
     """stacks pre-norm blocks, 1 to 9 deep"""
     return [call(PRE_STACK, draw.stream(2, 5, D_MODEL), HEADS, parameters(draw), depth) for depth in (1, 2, 3, 9)]
 
 
-@case
+@case(after="post_norm_block")
 def post_norm_stack(draw):
     """stacks post-norm blocks, 1 to 9 deep"""
     return [call(POST_STACK, mild_stream(draw), HEADS, parameters(draw), depth) for depth in (1, 2, 3, 9)]
 
 
-@case
+@case(after=("masks", "custom_eps"))
 def mask_and_eps_in_a_stack(draw):
     """hands the mask and eps in block_params to every block"""
     calls = []

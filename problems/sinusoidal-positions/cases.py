@@ -101,7 +101,7 @@ def odd_widths(draw):
     ]
 
 
-@case
+@case(after="first_rows")
 def added_to_tokens(draw):
     "adds each position's vector to the tokens that stand there, in every sequence"
     return [
