@@ -121,6 +121,7 @@ class CaseResult(Value):
     printed: tuple[str, ...] = ()  # last lines that the submission wrote during the case
     inputs: str | None = None  # one line: what was called, with which shapes
     traceback: tuple[str, ...] = ()  # of the submission's own frames
+    inside: str | None = None  # of a module: its first part that differs
     after: str | None = None  # of a case that was not reached: the failing one that it builds on
 
 

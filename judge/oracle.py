@@ -50,6 +50,10 @@ class Oracle:
             return {"type": kind, "fared": self._trial(*about, keep=header["keep"])}
         elif kind == "equal pairs":
             return {"type": kind, "pairs": self._equal_pairs(header["seconds"])}
+        elif kind == "traced":
+            return self._traced(header["case"])
+        elif kind == "parts":
+            return {"type": kind, "said": self._first_part(header["call"], body)}
         elif kind == "kinds":
             return {"type": kind, "kinds": self._kinds()}
         elif kind == "oracle":
@@ -105,6 +109,26 @@ class Oracle:
             for like in found.likenesses
         ]
         return {"strength": found.strength, "mutants": mutants, "together": found.together, "share": found.share}
+
+    def _traced(self, name: str) -> dict[str, Any]:
+        from judge.sublayers import traced
+
+        case = next(case for case in self.problem.cases if case.name == name)
+        found = traced([call for call in case.calls if self._differs(call.number)])
+        return (
+            {"type": "traced", "call": found[0].number, "body": found[1]} if found else {"type": "traced", "call": None}
+        )
+
+    def _differs(self, number: int) -> bool:
+        return number in self.compared and any(d.facet == "value" for d in self.compared[number].differences)
+
+    def _first_part(self, number: int, body: bytes) -> str | None:
+        from judge.sublayers import first_difference
+
+        try:
+            return first_difference(self.problem, self.problem.calls[number], from_worker(body))
+        except WireError:  # then nothing is known of its parts
+            return None
 
     def _streams(self) -> list[dict[str, Any]]:
         return [

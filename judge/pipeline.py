@@ -74,7 +74,8 @@ def submit(
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
             station("running your code")
             report = opened.judge(submission, practice=practice)
-            return report.model_copy(update={"cases": root_causes(report.cases, opened.cases)})
+            shown = opened.look_inside(submission, root_causes(report.cases, opened.cases))
+            return report.model_copy(update={"cases": shown})
     except SubmissionError as exc:
         found = {
             "message": str(exc),
@@ -162,12 +163,12 @@ class OpenProblem:
         """The cases as the oracle worker planned them: name, entry, sentence, calls, inputs."""
         return self._drawn.cases
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Put a question to the oracle worker that has one answer."""
+    def ask(self, question: dict[str, Any], body: bytes = b"") -> dict[str, Any]:
+        """Put a question to the oracle worker that has one answer; its body, if it has one, is ``body`` there."""
         _ = self._drawn  # what it draws comes first
-        self._oracle.send(question)
-        answer, _ = self._next(question["type"])
-        return answer
+        self._oracle.send(question, body)
+        answer, data = self._next(question["type"])
+        return answer | {"body": data}
 
     def judge(
         self,
@@ -185,12 +186,7 @@ class OpenProblem:
         """
         started = time.monotonic()
         self._oracle.send({"type": "begin"})
-        setup = {
-            "source": submission.source.decode("utf-8-sig"),
-            "names": [entry.name for entry in self.problem.entry_points],
-            "closed": list(self.problem.closed),
-        }
-        with contextlib.closing(Runner(self.engine, self.problem.limits, setup, self._pass_on)) as runner:
+        with contextlib.closing(self._runner(submission, self._pass_on)) as runner:
             if submission.answers is None:
                 runner.begin()  # while the inputs are drawn
             environment = _environment()
@@ -238,10 +234,33 @@ class OpenProblem:
             peak_mib=ran.peak_mib,
         )
 
+    def look_inside(self, submission: Submission, cases: tuple[CaseResult, ...]) -> tuple[CaseResult, ...]:
+        """Find out for the first case that failed by its values which part of the module is the first to differ."""
+        failed = next((case for case in cases if case.status not in ("passed", "not reached")), None)
+        if failed is None or failed.status != "wrong answer" or failed.findings[0].facet != "value":
+            return cases
+        asked = self.ask({"type": "traced", "case": failed.name})
+        if asked["call"] is None:
+            return cases
+        seen: list[bytes] = []
+        with contextlib.closing(self._runner(submission, lambda number, body: seen.append(body))) as runner:
+            runner.run([asked["call"]], self._drawn.pool, {asked["call"]: asked["body"]})
+        said = self.ask({"type": "parts", "call": asked["call"]}, seen[0])["said"] if seen else None
+        found = failed.model_copy(update={"inside": said})
+        return tuple(found if case is failed else case for case in cases)
+
     def close(self) -> None:
         """End the oracle worker."""
         self._oracle.kill()
         self._oracle.finish()
+
+    def _runner(self, submission: Submission, observed: Callable[[int, bytes], None]) -> Runner:
+        setup = {
+            "source": submission.source.decode("utf-8-sig"),
+            "names": [entry.name for entry in self.problem.entry_points],
+            "closed": list(self.problem.closed),
+        }
+        return Runner(self.engine, self.problem.limits, setup, observed)
 
     def _answer(self, answers: dict[str, Any]) -> Ran:
         """Let the values of plain answers be the observations: no worker is needed."""

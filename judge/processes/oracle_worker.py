@@ -7,7 +7,8 @@
     out  {"type": "unreadable", "call": 3, "message"}   {"type": "result", "cases", "diagnosis", "streams", "worst"}
     in   {"type": "mutant", "name", "source", "seconds", "keep"}   {"type": "equal pairs", "seconds"}
          {"type": "kinds"}   {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
-    out  the same types with "fared", "pairs", "kinds", "worst" and "complaints", "text"
+         {"type": "traced", "case"}   {"type": "parts", "call": 3}, body
+    out  the same types with "fared", "pairs", "kinds", "worst" and "complaints", "text", "call" and a body, "said"
 
 A mistake of the problem's author ends it with {"type": "failed", "message"}.
 """
@@ -61,7 +62,7 @@ def main(commands: int, results: int) -> None:
             header, body = frames.read(read_exactly)
             answer = oracle.answer(header, body)
             if answer:
-                send(answer)
+                send(answer, answer.pop("body", b""))
     except ProblemError as exc:
         send({"type": "failed", "message": str(exc)})
 

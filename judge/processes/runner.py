@@ -26,6 +26,7 @@ import torch
 from judge.processes import hygiene, wire
 from judge.processes.gradients import along_a_stream, gradients
 from judge.processes.run import BareRun, Namespace, Run, attempt
+from judge.processes.trace import trace
 from judge.program import Program
 
 _ALTERED = 0.5  # what other inputs of the same shapes are scaled by
@@ -40,6 +41,8 @@ def observe(
     """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
     decode = wire.decoder(call)
     program = decode()
+    if "trace" in program.extras:
+        return trace(program, namespace)
     if "stream" in program.extras:
         return along_a_stream(Run(program, namespace, with_gradients=not program.light), pool)
     first = Run(program, namespace, with_gradients=_only_tracked(program))

@@ -32,9 +32,9 @@ Role = Literal["student", "oracle"]
 _HERE = Path(__file__).resolve().parent
 _LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
-    "frames", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "runner", "fake_device", "device",
-    "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object", "trial",
-    "lock", "student_worker", "oracle_worker", "zygote",
+    "frames", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "trace", "runner", "fake_device",
+    "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object",
+    "trial", "lock", "student_worker", "oracle_worker", "zygote",
 )  # fmt: skip
 _NEEDED_BY_TORCH = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",

@@ -79,6 +79,8 @@ def case_block(case: CaseResult, cut: Cut, marks: Marks, *, seconds: bool = Fals
         said = Text.assemble((f"{clean.line(finding.subject)}: ", "bold"), clean.line(finding.message), where)
         yield Inset(said, 4)
     yield from more(len(causes) - cut.findings, "more like this", 4)
+    if case.inside is not None:
+        yield Inset(Text.assemble(("inside: ", "bold"), clean.line(case.inside)), 4)
     if consequences:
         yield Inset(Text("and the gradients that follow from it", "dim"), 4)
     frames = clean.lines(case.traceback)[-cut.traceback :]
