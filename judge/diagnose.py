@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from judge.drawn import DrawnCall, DrawnProblem, Outcome
+from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome
 from judge.errors import ProblemError
 from judge.mutants import REFERENCE, Mutant, compose
 from judge.observation import Observation
@@ -26,7 +26,9 @@ from judge.suspects import Bug, OutOfTimeError, Search
 
 _SECONDS = 2.5
 _MOST = 3  # a claim that names more says nothing
-_MOST_PAIRS = 20
+_MOST_PAIRS = 20  # that are looked at closely
+_MOST_GLANCES = 300
+_FEW = 3
 _LEAST_SHARE = 0.5
 
 Strength = Literal["exactly", "failing", "closest", "same cases"]
@@ -79,11 +81,12 @@ class _Diagnosis:
 
     def _exactly(self) -> Found | None:
         search, exact, failing = self._search, [], []
-        for bug in self._suspects:
+        suspected = {bug.mutants[0].name for bug in self._suspects}
+        for bug in sorted(self._bugs, key=lambda bug: bug.mutants[0].name not in suspected):
             if self._equal_at_a_glance(bug) and all(search.fares_alike(bug, case) for case in search.failing):
                 failing.append(bug)
                 self._weaker = _alone("failing", failing) if len(failing) <= _MOST else None
-                if all(search.fares_alike(bug, case) for case in search.passing):
+                if bug.mutants[0].name in suspected and all(search.fares_alike(bug, case) for case in search.passing):
                     exact.append(bug)
         only_random = all(any(call.program.random for call in case.calls) for case in search.failing)
         return _alone("same cases" if only_random else "exactly", exact[:_MOST]) if exact else None
@@ -95,33 +98,60 @@ class _Diagnosis:
         if not explained or not all(explained.values()):
             return None
         shared = [bug for bug in self._bugs if all(bug in bugs for bugs in explained.values())]
-        found = {part: (shared or bugs)[0].mutants[0] for part, bugs in explained.items()}
-        return Found("exactly", tuple(Likeness(mutant, part) for part, mutant in found.items()))
+        found = {part: (shared or bugs)[0] for part, bugs in explained.items()}
+        checked = [case for case in self._search.failing if case.check is not None]
+        told = [case for case in checked if any(self._complains_equally(bug, case) for bug in found.values())]
+        likenesses = tuple(Likeness(bug.mutants[0], part) for part, bug in found.items())
+        if len(told) == len(checked):
+            return Found("exactly", likenesses)
+        failing = len(self._search.failing)
+        if self._weaker is None and len(found) == 1 and (failing - len(checked) + len(told)) >= _LEAST_SHARE * failing:
+            share = (failing - len(checked) + len(told)) / failing
+            self._weaker = Found("closest", (Likeness(likenesses[0].mutant),), share=share)
+        return None
 
     def _in_pairs(self) -> Found | None:
-        """Two bugs at once: first those of which each explains a failing case that the other does not."""
-        telling = {one.case.name: one.call for one in self._search.evidence if one.call}
+        """Two bugs at once: first those of which one explains much, and the other is known for what remains."""
         for bug in self._suspects:
-            name = bug.mutants[0].name
-            far = {case: self._search.glance(bug, call) for case, call in telling.items()}
-            self._explained[name], self._far[name] = {case for case in far if not far[case]}, sum(far.values())
-        self._note_closest(len(telling))
+            self._note_explained(bug)
+        self._note_closest(sum(one.call is not None for one in self._search.evidence))
         pairs = sorted(combinations(self._suspects, 2), key=self._worth, reverse=True)
         reference = (self._problem.folder / REFERENCE).read_text(encoding="utf-8")
-        tried = 0
-        for first, second in pairs:
-            if tried == _MOST_PAIRS:
-                break
+        composed = 0
+        for first, second in pairs[:_MOST_GLANCES]:
             both = compose(reference, first.mutants[0], second.mutants[0])
             if both is None:
                 continue
-            tried += 1
             bug = Bug((*first.mutants, *second.mutants), both)
-            cases = (*self._search.failing, *self._search.passing)
             with contextlib.suppress(ProblemError):  # two edits that don't go together
-                if self._equal_at_a_glance(bug) and all(self._search.fares_alike(bug, case) for case in cases):
+                if not self._equal_at_a_glance(bug):
+                    continue
+                composed += 1
+                if all(self._search.fares_alike(bug, case) for case in (*self._search.failing, *self._search.passing)):
                     return Found("exactly", tuple(map(Likeness, bug.mutants)), together=True)
+            if composed == _MOST_PAIRS:
+                break
         return None
+
+    def _note_explained(self, bug: Bug) -> None:
+        """Which failing cases a bug explains by itself: their telling call or, where no call tells, the complaints.
+
+        A bug that explains none of the cheapest few is not looked at further.
+        """
+        told = [(one.case.name, one.call) for one in self._search.evidence if one.call]
+        far = {case: self._search.glance(bug, call) for case, call in told[:_FEW]}
+        if not all(far.values()):
+            far |= {case: self._search.glance(bug, call) for case, call in told[_FEW:]}
+        alike = {case for case in far if not far[case]}
+        if alike or not told:
+            silent = [one.case for one in self._search.evidence if one.call is None]
+            known = [case for case in silent if case.name in bug.mutants[0].kills]
+            alike |= {case.name for case in known if self._complains_equally(bug, case)}
+        name = bug.mutants[0].name
+        self._explained[name], self._far[name] = alike, sum(list(far.values())[:_FEW])
+
+    def _complains_equally(self, bug: Bug, case: DrawnCase) -> bool:
+        return self._search.outcome(bug, case).complaints == self._search.outcomes[case.name].complaints
 
     def _same_cases(self) -> Found | None:
         search = self._search
@@ -138,10 +168,13 @@ class _Diagnosis:
     def _equal_at_a_glance(self, bug: Bug) -> bool:
         return not any(one.call and self._search.glance(bug, one.call) for one in self._search.evidence)
 
-    def _worth(self, pair: tuple[Bug, Bug]) -> tuple[bool, int, float]:
+    def _worth(self, pair: tuple[Bug, Bug]) -> tuple[int, float]:
+        """How many failing cases the two may explain together, one by itself and the other by what it is known for."""
+        failing = {case.name for case in self._search.failing}
         one, other = (self._explained[bug.mutants[0].name] for bug in pair)
-        far = sum(self._far[bug.mutants[0].name] for bug in pair)
-        return bool(one - other and other - one), len(one | other), -far
+        kills = [failing.intersection(bug.mutants[0].kills) for bug in pair]
+        most = max(len(one | other | kills[1]), len(other | one | kills[0])) if one or other else 0
+        return most, -min(self._far[bug.mutants[0].name] for bug in pair)
 
     def _note_closest(self, telling: int) -> None:
         most = max((len(cases) for cases in self._explained.values()), default=0)

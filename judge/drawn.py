@@ -193,7 +193,7 @@ class DrawnProblem:
             if name not in earlier and not self._only:
                 raise ValueError(f"after = {name!r} names no earlier case")
         first: dict[str, str] = {}
-        for one in self.cases:
+        for one in sorted(self.cases, key=lambda one: len(one.entries)):  # stable: of those about one entry the first
             for entry in one.entries if not one.raises else ():
                 first.setdefault(entry, one.name)
         functions = [call for call in calls if call.program.steps[0].kind != "constant"]

@@ -5,6 +5,7 @@ Reported by the worker about itself: a submission that tampers with this deceive
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from types import MethodType
 from typing import Any
@@ -14,6 +15,7 @@ from torch.nn.modules import module as _modules
 
 from judge.processes.given import GivenModule
 
+_seed_generator, _urandom = torch.default_generator.manual_seed, os.urandom
 _generator_state = torch.default_generator.get_state
 _equal = torch.equal
 _registered = [0]
@@ -93,6 +95,11 @@ def changed_settings(before: dict[str, Any]) -> list[str]:
 def generator_state() -> tuple[torch.Tensor, int, int]:
     """The state of PyTorch's global random generator, how many parameters modules were given so far, the seed."""
     return _generator_state(), _registered[0], torch.initial_seed()
+
+
+def reseed() -> None:
+    """Seed it with a number that nobody knows: whoever seeds it to the same number each time shows each time."""
+    _seed_generator(int.from_bytes(_urandom(7), "little"))
 
 
 def same_seed(before: tuple[torch.Tensor, int, int]) -> bool:

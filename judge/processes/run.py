@@ -49,6 +49,7 @@ class Run:
 
     def execute(self) -> None:
         """Run every step; raises whatever the submission raises."""
+        hygiene.reseed()
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.program.no_grad):
             self._execute()
 
