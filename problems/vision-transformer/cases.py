@@ -182,7 +182,7 @@ def step_of_training(draw):
     model = loaded(one, state_of(draw))
     one.train(model)
     images = images_of(draw, 4)
-    one.sgd_step(model, one.apply(model, images).observe("before the step"), 1e-3)
+    one.sgd_step(model, one.apply(model, images).observe("before the step"), 4e-3)
     one.apply(model, images).observe("after the step")
     return one.values_only()
 
