@@ -37,6 +37,7 @@ def gelu_in_its_tail(draw):
     parts["weight1"] = 0.1 * parts["weight1"]
     parts["bias1"] = torch.full((11,), 0.5, dtype=torch.float64)  # these keep the output away from zero
     parts["bias1"][:4] = -2.7  # where the approximations differ most from the exact function
+    parts["weight2"][:, :4] *= 3.0
     return call("position_wise_ffn", x, **parts, activation="gelu")
 
 
