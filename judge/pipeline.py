@@ -292,6 +292,8 @@ class OpenProblem:
             return CaseResult(status="not reached", **found)
         found["error"] = outcome["worst"]
         findings = tuple(Finding(**finding) for finding in outcome["findings"])
+        if not self.problem.inputs_shown:  # a map shows their sizes
+            findings = tuple(finding.model_copy(update={"heat": None}) for finding in findings)
         status: CaseStatus = (outcome["failure"] or "wrong answer") if findings else "passed"
         return CaseResult(
             status=status,
