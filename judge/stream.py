@@ -85,7 +85,14 @@ def _from_end_to_start(gradients: Sequence[float | None]) -> float | None:
 def _ratio(ratio: float) -> str:
     if 1 / _SAME < ratio < _SAME:
         return "about as large as when it leaves the last"
-    return f"{ratio:.2g} times as large as when it leaves the last" if ratio > 1 else f"{1 / ratio:.2g} times smaller"
+    if ratio > 1:
+        return f"{_times(ratio)} times as large as when it leaves the last"
+    return f"{_times(1 / ratio)} times smaller"
+
+
+def _times(factor: float) -> str:
+    """Two digits, written out as far as one can take them in."""
+    return f"{float(f'{factor:.2g}'):.6g}"
 
 
 def _norm(value: Any) -> float | None:

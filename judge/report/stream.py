@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from judge.models import Growth, StreamCurve, StreamReport
 from judge.report import clean, curves
+from judge.report.words import growth
 
 
 class StreamPage:
@@ -31,14 +30,6 @@ class StreamPage:
             yield Text.assemble((f"  {about}: ", "bold"), law)
         yield Text()
         yield Text(f"seed {self.report.seed}; curves of the first of several draws", "dim")
-
-
-def growth(found: Growth) -> Iterator[str]:
-    """The range of a stream's exponents, yours and the reference's."""
-    for who, exponents in (("yours", found.own), ("reference", found.reference)):
-        if exponents is not None:
-            low, high = (f"{value + 0.0:.2f}" for value in exponents)
-            yield f"{who}: norm ~ depth^{low}" + (f" to {high}" if high != low else "")
 
 
 def _tables(curve: StreamCurve, found: Growth, *, ascii_only: bool) -> Table:
