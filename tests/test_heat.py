@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from judge.heat import CELLS, LEAST, MOST, heat_map
+from judge.pipeline import submit
 
 
 def test_a_cell_is_the_largest_error_over_the_other_axes():
@@ -68,6 +69,14 @@ def test_the_first_failing_value_of_a_submission_has_a_map_and_no_other(judged):
     assert [finding.heat is not None for finding in findings if finding.facet == "value"].count(True) == 1
     first = next(finding for finding in findings if finding.facet == "value")
     assert max(max(row) for row in first.heat.values) > first.heat.tolerance
+
+
+def test_a_problem_that_hides_its_inputs_shows_no_map(tmp_path, softmax, engine):
+    answer = tmp_path / "answer.py"
+    answer.write_text("import torch\n\n\ndef solve(x, y):\n    return torch.softmax(2 * x @ y, -1)\n")
+    report = submit(softmax.model_copy(update={"inputs_shown": False}), answer, engine)
+    assert report.failed
+    assert all(finding.heat is None for case in report.cases for finding in case.findings)
 
 
 def test_an_accepted_submission_has_none(judged):

@@ -48,10 +48,9 @@ def test_the_same_numbers_give_the_same_bytes(suffix):
     assert plots.render(sample(), suffix) == plots.render(sample(), suffix)
 
 
-@pytest.mark.parametrize("suffix", plots.SUFFIXES)
 @pytest.mark.parametrize("norms", [(None,) * 17, (0.0,) * 17, (float("inf"), 1.0, *(None,) * 15), (1e-300,) * 17])
-def test_a_stream_that_cannot_be_drawn_is_a_gap(suffix, norms):
-    assert plots.render(sample(norms=norms, gradients=norms, contributions=norms[1:]), suffix)
+def test_a_stream_that_cannot_be_drawn_is_a_gap(norms):
+    assert plots.render(sample(norms=norms, gradients=norms, contributions=norms[1:]), ".svg")
 
 
 def test_a_curve_without_gradients_is_drawn_too():
