@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome")
-PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
+PROGRAM = next(filter(None, map(shutil.which, NAMES)), None) if os.name == "posix" else None
 _ALONE = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-dev-shm-usage")
 
 _START = """

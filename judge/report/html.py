@@ -14,7 +14,7 @@ from typing import Any
 import jinja2  # torch requires it, so it is there wherever anything can be judged
 
 from judge.models import CaseResult, Finding, Report
-from judge.report import clean, heat, likeness, lines
+from judge.report import clean, curves, heat, likeness, lines
 from judge.report.steps import next_commands, replay, root_cause, split_findings
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -61,7 +61,7 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["number"] = lambda value: "–" if value is None else f"{value:.2g}"
+    environment.filters["number"] = curves.number
     return environment.get_template("report.html")
 
 
