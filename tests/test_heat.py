@@ -54,6 +54,22 @@ def test_entries_that_are_no_floats_are_equal_or_not(dtype):
     assert found["values"] == [[LEAST, LEAST], [0.0, LEAST]]
 
 
+DTYPES = (torch.bool, torch.int64, torch.float32, torch.float64, torch.bfloat16, torch.complex128)
+
+
+@pytest.mark.parametrize("observed", DTYPES)
+@pytest.mark.parametrize("expected", DTYPES)
+def test_a_result_of_another_dtype_has_a_map(observed, expected):
+    found = heat_map(torch.ones(2, 3).to(observed), torch.zeros(2, 3).to(expected), "bfloat16")
+    assert all(cell > found["tolerance"] for row in found["values"] for cell in row)
+
+
+def test_infinities_that_should_be_there_are_right():
+    expected = torch.tensor([[-math.inf, 1.0], [-math.inf, 1.0]])
+    found = heat_map(torch.tensor([[-math.inf, 1.0], [0.0, 1.0]]), expected, "float64")
+    assert found["values"] == [[LEAST, LEAST], [MOST, LEAST]]
+
+
 def test_zeros_are_measured_too():
     assert heat_map(torch.zeros(2, 2), torch.zeros(2, 2), "float64")["values"] == [[LEAST, LEAST]] * 2
     assert heat_map(torch.ones(2, 2), torch.zeros(2, 2), "float64")["values"] == [[MOST, MOST]] * 2
