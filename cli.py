@@ -32,7 +32,7 @@ from judge.errors import Error, JudgeError, ProblemError, RecordError, UsageErro
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from judge.models import Problem, Report
+    from judge.models import Problem, Report, StreamReport
     from judge.processes.supervision import Engine
     from judge.progress import Standing
     from judge.verify import Proof, Step
@@ -102,6 +102,10 @@ Cases = Annotated[list[str] | None, typer.Option(metavar="NAME", help="This case
 Save = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the case as a script.", show_default=False)]
 How = Annotated[Isolation, typer.Option(help="How workers are kept apart.")]
 Required = Annotated[Level | None, typer.Option(help="Refuse to judge with less.", show_default=False)]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE.html", help="Write a page too.", show_default=False)]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it as .png or .svg.", show_default=False)
+]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
 Shown = Annotated[Feedback, typer.Option(help="Show less: no diagnosis, or the verdict only.")]
 Production = Annotated[bool, typer.Option("--production", help="Judge mutants like a student's file: slower.")]
@@ -171,7 +175,7 @@ def start(id: Id, force: Force = False) -> None:
 def submit(
     id: Id, file: File = None, as_json: AsJson = False, no_record: NoRecord = False, seed: Seed = None,
     case: Cases = None, save: Save = None, isolation: How = Isolation.auto, require_isolation: Required = None,
-    verbose: Verbose = False, feedback: Shown = Feedback.full,
+    verbose: Verbose = False, feedback: Shown = Feedback.full, html: Html = None,
 ) -> None:  # fmt: skip
     """Judge a file."""
     from judge import catalog, pipeline, workspace
@@ -181,20 +185,27 @@ def submit(
         problem = catalog.find_problem(id)
         level = showing.least(problem.feedback, feedback.value)
         if save is not None:
+            if html is not None:
+                raise UsageError("--save writes a script instead of judging, so there is no page to write")
             _save(problem, engine, workspace.only(case or ()), seed, save)
             return
         path = workspace.submission_file(problem.id, file, Path.cwd())
         written = _writing(problem, as_json=as_json, verbose=verbose)
-        report = pipeline.submit(problem, path, engine, seed=seed, cases=case or (), station=station)
+        keep_page = _page(problem, html)
+        report = pipeline.submit(
+            problem, path, engine, seed=seed, cases=case or (), gradients=bool(html), station=station
+        )
     if not no_record:
         _remember(showing.recorded(report, level))
+    keep_page(showing.shown(report, level))
     _leave(report.exit_code, written(showing.shown(report, level)))
 
 
 @app.command()
 def stream(
-    id: Id, file: File = None, as_json: AsJson = False, seed: Seed = None, isolation: How = Isolation.auto
-) -> None:
+    id: Id, file: File = None, as_json: AsJson = False, seed: Seed = None, isolation: How = Isolation.auto,
+    plot: Plot = None,
+) -> None:  # fmt: skip
     """Show the residual stream and its gradient by depth."""
     from judge import catalog, streams, workspace
 
@@ -202,8 +213,10 @@ def stream(
         problem = catalog.find_problem(id)
         if problem.feedback == "verdict":
             raise UsageError(f"{problem.id} shows the verdict only, so there is no stream to look at")
+        draw = _plot(plot)
         path = workspace.submission_file(problem.id, file, Path.cwd())
         report = streams.measure(problem, path, engine, seed=seed, station=station)
+    draw(report)
     if as_json:
         _say(report.model_dump_json(indent=2))
         return
@@ -306,14 +319,52 @@ def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Rep
 
     following = None
     if not as_json:
-        from judge import catalog, progress
-
         _console()
-        with contextlib.suppress(Error):  # another problem's folder is broken
-            others = [other for other in catalog.load_problems() if other.id != problem.id]
-            following = progress.next_problem(others, _standings())
+        following = _following(problem)
     render = writer("json" if as_json else "terminal")
-    return lambda report: render(report, verbose=verbose, following=following.id if following else None)
+    return lambda report: render(report, verbose=verbose, following=following)
+
+
+def _page(problem: Problem, path: Path | None) -> Callable[[Report], None]:
+    """Prepare the writing of the page, if one is wanted; raises UsageError where it could not be written."""
+    if path is None:
+        return lambda report: None
+    from judge import workspace
+    from judge.report import writer
+
+    place, render, following = workspace.place(path, ".html"), writer("html"), _following(problem)
+
+    def keep(report: Report) -> None:
+        page = str(render(report, following=following))
+        try:
+            workspace.write_over(place, page.encode(errors="replace"))
+        except UsageError as error:  # the disk is full: no reason to withhold the verdict
+            _warn(str(error))
+
+    return keep
+
+
+def _plot(path: Path | None) -> Callable[[StreamReport], None]:
+    """Prepare the drawing of a picture, if one is wanted; raises UsageError where it could not be drawn or written."""
+    if path is None:
+        return lambda report: None
+    from judge import workspace
+    from judge.report import plots
+
+    place = workspace.place(path, *plots.SUFFIXES)
+    plots.need_matplotlib()
+    return lambda report: workspace.write_over(place, plots.render(report, path.suffix.lower()))
+
+
+def _following(problem: Problem) -> str | None:
+    """Name the problem to do after this one."""
+    from judge import catalog, progress
+
+    with contextlib.suppress(Error):  # another problem's folder is broken
+        others = [other for other in catalog.load_problems() if other.id != problem.id]
+        following = progress.next_problem(others, _standings())
+        return following.id if following else None
+    return None
 
 
 def _remember(report: Report) -> None:

@@ -22,8 +22,8 @@ from judge.program import Program
 
 TOLERANCE = 1e-5
 LOWER_PRECISION = 1e-8  # correct float64 programs agree better than that
+TOKEN_FLOOR = 1e-3
 _LOW_TOLERANCES = {"float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
-_TOKEN_FLOOR = 1e-3
 _GRADIENT_FLOOR = 0.1
 _NATURAL_FLOOR = 0.01
 _ZERO_SCALE = 1e-3  # what an expected zero is measured against
@@ -80,7 +80,7 @@ def same_form(observed: Observation, expected: Observation, program: Program, la
     free = {step.observe for step in program.steps if step.kind == "constant"}
     for name, value in expected.values.items():
         if name not in free:
-            for kind, subject, one, other in _pairs(observed.values.get(name), value, name):
+            for kind, subject, one, other in pairs(observed.values.get(name), value, name):
                 if kind != "tensor":
                     if kind == "structure":
                         result.differences.append(_structure(subject, one, other))
@@ -92,13 +92,19 @@ def same_form(observed: Observation, expected: Observation, program: Program, la
 
 def relative_error(observed: torch.Tensor, expected: torch.Tensor, floor: float = 0.0) -> float:
     """||observed - expected|| over the larger of ||expected|| and ``floor``; inf if anything is not finite."""
-    difference = torch.linalg.vector_norm(_wide(observed) - _wide(expected)).item()
-    scale = max(torch.linalg.vector_norm(_wide(expected)).item(), floor) or _ZERO_SCALE
+    difference = torch.linalg.vector_norm(wide(observed) - wide(expected)).item()
+    scale = max(torch.linalg.vector_norm(wide(expected)).item(), floor) or _ZERO_SCALE
     error = difference / scale
     return error if error == error else float("inf")
 
 
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
+def tolerance(dtype: str) -> float:
+    """How large a relative error may be in a call of that dtype."""
+    return _LOW_TOLERANCES.get(dtype, TOLERANCE)
+
+
+def wide(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor in the precision that errors are measured in."""
     return tensor.to(torch.complex128) if tensor.is_complex() else tensor.double()
 
 
@@ -122,13 +128,13 @@ def _raised(error: Failure) -> Difference:
 
 
 def _compare_values(observed: Any, expected: Any, name: str, dtype: str, result: Comparison) -> None:
-    for kind, subject, one, other in _pairs(observed, expected, name):
+    for kind, subject, one, other in pairs(observed, expected, name):
         if kind == "structure":
             result.differences.append(_structure(subject, one, other))
         elif kind == "plain":
             error = _plain_error(one, other)
             result.worst = max(result.worst, error)
-            if error > _LOW_TOLERANCES.get(dtype, TOLERANCE):
+            if error > tolerance(dtype):
                 message = f"is {short(one)}, expected {short(other)}"
                 result.differences.append(Difference("value", subject, message, error))
         else:
@@ -151,7 +157,7 @@ def _plain_error(observed: Any, expected: Any) -> float:
     return relative_error(one, other)
 
 
-def _pairs(observed: Any, expected: Any, subject: str) -> Iterator[tuple[str, str, Any, Any]]:
+def pairs(observed: Any, expected: Any, subject: str) -> Iterator[tuple[str, str, Any, Any]]:
     """The leaves of two values side by side, as (kind, subject, observed, expected)."""
     if isinstance(expected, torch.Tensor):
         yield ("tensor" if isinstance(observed, torch.Tensor) else "structure"), subject, observed, expected
@@ -160,13 +166,13 @@ def _pairs(observed: Any, expected: Any, subject: str) -> Iterator[tuple[str, st
             yield "structure", subject, observed, expected
             return
         for index, (one, other) in enumerate(zip(observed, expected, strict=True)):
-            yield from _pairs(one, other, f"{subject}[{index}]")
+            yield from pairs(one, other, f"{subject}[{index}]")
     elif isinstance(expected, dict):
         if type(observed) is not dict or observed.keys() != expected.keys():
             yield "structure", subject, observed, expected
             return
         for key in expected:
-            yield from _pairs(observed[key], expected[key], f"{subject}[{key!r}]")
+            yield from pairs(observed[key], expected[key], f"{subject}[{key!r}]")
     else:
         yield ("plain" if type(observed) is type(expected) else "structure"), subject, observed, expected
 
@@ -199,7 +205,7 @@ def _tensor(
             return None, 0.0
         message = where(observed, expected, wrong) + pattern(observed, expected, wrong)
         return Difference("value", subject, message), float("inf")
-    one, other = _wide(observed), _wide(expected)
+    one, other = wide(observed), wide(expected)
     finite = torch.isfinite(one)
     if not bool(finite.all()):
         place = first(~finite)
@@ -208,7 +214,7 @@ def _tensor(
         return Difference("value", subject, message), float("inf")
     if dtype != "float64":
         error = ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
-        if error <= _LOW_TOLERANCES[dtype]:
+        if error <= tolerance(dtype):
             return None, 0.0
         return Difference("value", subject, f"is off by {error:.1%} of the largest value in {dtype}", error), error
     whole, tokens = relative_error(one, other), _token_errors(one, other)
@@ -224,7 +230,7 @@ def _token_errors(observed: torch.Tensor, expected: torch.Tensor, floor: float =
     if expected.dim() < 2:
         return torch.zeros(1)
     norms = torch.linalg.vector_norm(expected, dim=-1)
-    scale = norms.clamp_min(max(_TOKEN_FLOOR * norms.mean().item(), floor))
+    scale = norms.clamp_min(max(TOKEN_FLOOR * norms.mean().item(), floor))
     scale = torch.where(scale == 0, _ZERO_SCALE, scale)
     errors: torch.Tensor = torch.linalg.vector_norm(observed - expected, dim=-1) / scale
     return errors
@@ -241,7 +247,7 @@ def _compare_gradients(observed: Observation, expected: Observation, label: Labe
             result.differences.append(Difference("gradient", name, "is cut off from the graph: no gradient flows back"))
     if any(difference.facet == "gradient" for difference in result.differences):
         return
-    norms = [torch.linalg.vector_norm(_wide(g)).item() for g in expected.gradients.values() if g is not None]
+    norms = [torch.linalg.vector_norm(wide(g)).item() for g in expected.gradients.values() if g is not None]
     largest = _GRADIENT_FLOOR * max(norms, default=0.0)
     for name, wanted in expected.gradients.items():
         floor = max(largest, _NATURAL_FLOOR * expected.scales.get(name, 0.0))
@@ -258,8 +264,8 @@ def _gradient(
         return None, 0.0
     like = expected if expected is not None else observed
     assert like is not None
-    wanted = _wide(torch.zeros_like(like) if expected is None else expected)
-    given = _wide(torch.zeros_like(like) if observed is None else observed)
+    wanted = wide(torch.zeros_like(like) if expected is None else expected)
+    given = wide(torch.zeros_like(like) if observed is None else observed)
     if given.shape != wanted.shape:
         message = f"has shape {tuple(given.shape)}, expected {tuple(wanted.shape)}"
         return Difference("gradient", subject, message), float("inf")

@@ -32,7 +32,7 @@ class Check:
 
 def examine(start: Path) -> list[Check]:
     """Look at the interpreter, the packages, the isolation, the folders and the record of attempts."""
-    return [_python(), _torch(), _package("numpy"), *_isolation(), _problems(), *_submissions(start)]
+    return [_python(), _torch(), _package("numpy"), _drawing(), *_isolation(), _problems(), *_submissions(start)]
 
 
 def _python() -> Check:
@@ -57,6 +57,13 @@ def _package(name: str) -> Check:
     if version is None or importlib.util.find_spec(name) is None:
         return Check(name, "missing", False, remedy=f"pip install {name}")
     return Check(name, version)
+
+
+def _drawing() -> Check:
+    check = _package("matplotlib")
+    if check.fine:
+        return check
+    return Check("matplotlib", "missing", needed=False, remedy="pip install 'judge[plots]' if judge stream is to draw")
 
 
 def _isolation() -> Iterator[Check]:

@@ -98,6 +98,22 @@ class ClosedUse(Value):
     line: int | None = None
 
 
+class HeatMap(Value):
+    """Where a tensor is wrong, on its last two axes: at most 16 x 16 cells.
+
+    ``values`` are log10 of an entry's |observed - expected| over the root mean square of its expected token, the
+    largest over all other axes and over ``row_step`` x ``column_step`` entries; from -16 (equal, or nearly) to 6 (more,
+    or not finite). ``tolerance`` is log10 of what is right.
+    """
+
+    rows: str  # the axes' names, in the plural: "tokens", "channels"
+    columns: str
+    row_step: int = 1
+    column_step: int = 1
+    values: tuple[tuple[float, ...], ...]
+    tolerance: float
+
+
 class Finding(Value):
     """One facet that is not as it should be: what (``facet``, ``subject``) and how (``message``)."""
 
@@ -106,6 +122,7 @@ class Finding(Value):
     message: str
     error: float | None = None  # relative error, where there is one
     line: int | None = None  # in the submission
+    heat: HeatMap | None = None  # of the first failing value only, where inputs are shown
 
 
 class CaseResult(Value):
@@ -152,6 +169,8 @@ class StreamCurve(Value):
     reference: tuple[float, ...]
     gradients: tuple[float | None, ...] = ()
     reference_gradients: tuple[float, ...] = ()
+    contributions: tuple[float | None, ...] = ()  # root mean square of what block 1, 2, ... changes: one fewer
+    reference_contributions: tuple[float, ...] = ()
     exponent: float | None = None  # of the fitted power of depth; None where the stream is not finite everywhere
     reference_exponent: float | None = None
     sentence: str
@@ -160,6 +179,11 @@ class StreamCurve(Value):
     def gradient_curve(self) -> StreamCurve:
         """The gradients as a curve of their own."""
         return self.model_copy(update={"norms": self.gradients, "reference": self.reference_gradients})
+
+    def contribution_curve(self) -> StreamCurve:
+        """What each block changes as a curve of its own, from depth 1."""
+        moved = {"norms": self.contributions, "reference": self.reference_contributions, "depths": self.depths[1:]}
+        return self.model_copy(update=moved)
 
 
 class Growth(Value):
@@ -179,6 +203,7 @@ class StreamReport(Value):
     seed: int
     curves: tuple[StreamCurve, ...]
     growth: tuple[Growth, ...]
+    prediction: tuple[str, str]  # where the orders differ at initialization: in activations, in gradients
 
 
 class Environment(Value):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from judge.compare import Comparison
-from judge.drawn import DrawnProblem, Outcome
+from judge.compare import Comparison, Difference, pairs
+from judge.drawn import DrawnCase, DrawnProblem, Outcome
 from judge.errors import ProblemError
 from judge.observation import Observation, from_worker
 from judge.processes.wire import WireError
@@ -80,9 +80,12 @@ class Oracle:
         if header["keep"]:
             self.kept[header["keep"]] = self.observed
             self.failed[header["keep"]] = failed
+        cases = {name: _as_json(outcome) for name, outcome in outcomes.items()}
+        if failed:
+            self._add_heat(cases, outcomes)
         return {
             "type": "result",
-            "cases": {name: _as_json(outcome) for name, outcome in outcomes.items()},
+            "cases": cases,
             "diagnosis": self._diagnosis(outcomes) if failed and header["diagnose"] else None,
             "streams": self._streams(),
         }
@@ -94,6 +97,28 @@ class Oracle:
             for case in self.problem.cases
             if all(call.number in self.observed for call in case.calls)
         }
+
+    def _add_heat(self, cases: dict[str, Any], outcomes: dict[str, Outcome]) -> None:
+        """Give the first finding about a value, of all cases, its map."""
+        for case in self.problem.cases:
+            differences = outcomes[case.name].differences if case.name in outcomes else []
+            for finding, difference in zip(cases.get(case.name, {}).get("findings", ()), differences, strict=False):
+                if difference.facet == "value":
+                    finding["heat"] = self._heat(case, difference)
+                    return
+
+    def _heat(self, case: DrawnCase, difference: Difference) -> dict[str, Any] | None:
+        from judge.heat import heat_map  # an accepted submission has no use for it
+
+        for call in case.calls:
+            if difference not in self.compared[call.number].differences:
+                continue
+            observed = self.observed[call.number].values
+            for name, expected in self.problem.expected[call.number].values.items():
+                for kind, subject, one, other in pairs(observed.get(name), expected, name):
+                    if kind == "tensor" and subject == difference.subject:
+                        return heat_map(one, other, call.program.dtype)
+        return None
 
     def _diagnosis(self, outcomes: dict[str, Outcome]) -> dict[str, Any] | None:
         from judge.diagnose import diagnose  # an accepted submission has no use for them

@@ -47,6 +47,7 @@ from judge.submission import read_submission
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
 _PRINTED_LINES = 20
+_GRADIENTS_DEPTH = 16  # as deep as a stream is measured without them
 
 Station = Callable[[str], None]
 
@@ -58,9 +59,13 @@ def submit(
     *,
     seed: int | None = None,
     cases: Sequence[str] = (),
+    gradients: bool = False,
     station: Station = lambda text: None,
 ) -> Report:
-    """Judge one file. A seed or cases make it practice. Raises UsageError for a missing file or an unknown case."""
+    """Judge one file. A seed or cases make it practice. Raises UsageError for a missing file or an unknown case.
+
+    ``gradients``: measure those of the residual streams, too, which takes a little longer.
+    """
     _check_cases(problem, cases)
     practice = seed is not None or bool(cases)
     seed = secrets.randbits(32) if seed is None else seed
@@ -71,7 +76,8 @@ def submit(
     try:
         submission = read_submission(path, problem)
         station("starting torch")
-        with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
+        depth = _GRADIENTS_DEPTH if gradients else None
+        with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases, depth=depth)) as opened:
             station("running your code")
             report = opened.judge(submission, practice=practice)
             shown = opened.look_inside(submission, root_causes(report.cases, opened.cases))
@@ -318,6 +324,8 @@ class OpenProblem:
             return CaseResult(status="not reached", **found)
         found["error"] = outcome["worst"]
         findings = tuple(Finding(**finding) for finding in outcome["findings"])
+        if not self.problem.inputs_shown:  # a map shows their sizes
+            findings = tuple(finding.model_copy(update={"heat": None}) for finding in findings)
         status: CaseStatus = (outcome["failure"] or "wrong answer") if findings else "passed"
         return CaseResult(
             status=status,

@@ -41,6 +41,12 @@ def pattern(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor)
     return f"; {found}" if found else ""
 
 
+def last_axes(dimensions: int) -> tuple[str, str]:
+    """What the last two axes of a tensor are called, in the plural."""
+    (_, rows), (_, columns) = _NAMES.get(dimensions, _NAMES[2])[-2:]
+    return rows, columns
+
+
 def first(wrong: torch.Tensor) -> tuple[int, ...]:
     """The first place that is wrong."""
     return tuple(wrong.nonzero()[0].tolist()) if wrong.dim() else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -19,10 +20,12 @@ def curve(label: str, observed: Observation | None, expected: Observation) -> di
     """One curve as the report holds it: depths, root mean squares of both streams, gradient norms, a sentence.
 
     The values of both are the stream at depth 0, 1, ..., in the order of the reference's. Gradients are those of the
-    deepest stream times a fixed random cotangent, by their L2 norm.
+    deepest stream times a fixed random cotangent, by their L2 norm. Contributions are the root mean squares of what
+    each block changes, x_k - x_(k-1), so there is one fewer.
     """
     names = list(expected.values)
-    norms = [None if observed is None else _rms(observed.values.get(name)) for name in names]
+    stream = [None if observed is None else observed.values.get(name) for name in names]
+    norms = [_rms(value) for value in stream]
     reference = [_rms(value) or 0.0 for value in expected.values.values()]
     measured = names if expected.gradients else []
     gradients = [None if observed is None else _norm(observed.gradients.get(name)) for name in measured]
@@ -34,6 +37,8 @@ def curve(label: str, observed: Observation | None, expected: Observation) -> di
         "reference": reference,
         "gradients": gradients,
         "reference_gradients": reference_gradients,
+        "contributions": _contributions(stream),
+        "reference_contributions": [change or 0.0 for change in _contributions(list(expected.values.values()))],
         "exponent": _exponent(norms),
         "reference_exponent": _exponent(reference),
         "sentence": _sentence(norms, reference),
@@ -47,6 +52,13 @@ def growth(norms: Sequence[float]) -> float:
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def _contributions(stream: Sequence[Any]) -> list[float | None]:
+    return [
+        _rms(after - before) if _is_stream(before) and _is_stream(after) and before.shape == after.shape else None
+        for before, after in pairwise(stream)
+    ]
 
 
 def _exponent(norms: Sequence[float | None]) -> float | None:
@@ -73,7 +85,14 @@ def _from_end_to_start(gradients: Sequence[float | None]) -> float | None:
 def _ratio(ratio: float) -> str:
     if 1 / _SAME < ratio < _SAME:
         return "about as large as when it leaves the last"
-    return f"{ratio:.2g} times as large as when it leaves the last" if ratio > 1 else f"{1 / ratio:.2g} times smaller"
+    if ratio > 1:
+        return f"{_times(ratio)} times as large as when it leaves the last"
+    return f"{_times(1 / ratio)} times smaller"
+
+
+def _times(factor: float) -> str:
+    """Two digits, written out as far as one can take them in."""
+    return f"{float(f'{factor:.2g}'):.6g}"
 
 
 def _norm(value: Any) -> float | None:
@@ -82,10 +101,14 @@ def _norm(value: Any) -> float | None:
 
 
 def _rms(value: Any) -> float | None:
-    if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+    if not _is_stream(value):
         return None
     norm = value.double().square().mean().sqrt().item()
     return norm if math.isfinite(norm) else None
+
+
+def _is_stream(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0
 
 
 def _sentence(norms: Sequence[float | None], reference: Sequence[float]) -> str:
@@ -102,6 +125,8 @@ def _course(norms: Sequence[float]) -> str:
     exponent = growth(norms)
     if abs(exponent) < _GROWS and max(norms[1:]) / min(norms[1:]) < 1 + _CLOSE:
         return f"stays at {norms[-1]:.2g}"
+    if abs(exponent) < _GROWS:
+        return f"moves between {min(norms[1:]):.2g} and {max(norms[1:]):.2g}"
     return f"{'grows' if exponent > 0 else 'shrinks'} like depth^{exponent:.1f}"
 
 

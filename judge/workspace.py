@@ -110,6 +110,40 @@ def write_new(path: Path, text: str) -> None:
         raise UsageError(f"{path}: the file can't be written ({exc.strerror})") from exc
 
 
+def place(path: Path, *suffixes: str) -> Path:
+    """Find the file that a path means, links followed, and make sure that it can be written; nothing is changed.
+
+    Raises UsageError if its name has none of the ``suffixes``, if it is no ordinary file, or if its folder is not there
+    or can't be written to.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file in it, such as {path / f'report{suffixes[0]}'}")
+    if path.suffix.lower() not in suffixes:
+        raise UsageError(f"{path}: the file's name must end in {' or '.join(suffixes)}")
+    real = Path(os.path.realpath(path))
+    if real.exists() and not real.is_file():
+        raise UsageError(f"{path} is no ordinary file; name another")
+    if not real.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}; make it first, or name a file in another")
+    partial = _partial(real)
+    try:
+        partial.touch(exist_ok=True)
+        partial.unlink()
+    except OSError as exc:
+        raise UsageError(
+            f"{path}: the file can't be written ({exc.strerror}); name one in a folder that you may write to"
+        ) from exc
+    return real
+
+
+def write_over(path: Path, content: bytes) -> None:
+    """Write a file at once, in the place of one that may be there."""
+    try:
+        _write_at_once(path, content)
+    except OSError as exc:
+        raise UsageError(f"{path}: the file can't be written ({exc.strerror})") from exc
+
+
 def shown(path: Path, start: Path) -> str:
     """Spell a path as short as it can be typed from ``start``."""
     with contextlib.suppress(ValueError):  # on another drive
@@ -148,9 +182,13 @@ def _keep(path: Path) -> Path:
 
 def _write_at_once(path: Path, content: bytes) -> None:
     """Write beside the file and rename, so that a full disk leaves the old file whole."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = _partial(path)
     try:
         partial.write_bytes(content)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.partial")

@@ -2,7 +2,7 @@
 
 After a wanted change write them anew, and read the difference before you keep it:
 
-    REGENERATE_GOLDEN=1 pytest tests/test_report_terminal.py tests/test_report_json.py
+    REGENERATE_GOLDEN=1 pytest tests/test_report_terminal.py tests/test_report_json.py tests/test_report_html.py
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from judge.models import (
     Diagnosis,
     Environment,
     Finding,
+    HeatMap,
     Report,
     Resemblance,
     StreamCurve,
@@ -56,10 +57,14 @@ def accepted_with_stream() -> Report:
         StreamCurve(
             label="pre-norm", depths=depths, norms=tuple(0.98 * (1 + depth) ** 0.9 for depth in depths),
             reference=tuple(0.98 * (1 + depth) ** 0.9 for depth in depths),
+            gradients=tuple(9.0 - depth / 2 for depth in depths), contributions=(0.9,) * 16,
+            reference_gradients=tuple(9.0 - depth / 2 for depth in depths), reference_contributions=(0.9,) * 16,
+            gradient_sentence="the gradient arrives at the first block 9 times as large as when it leaves the last",
             sentence="grows like depth^0.9, as the reference does: nothing on the residual path is normalized",
         ),
         StreamCurve(
-            label="post-norm", depths=depths, norms=(0.98, *(1.0,) * 16), reference=(0.98, *(1.0,) * 16),
+            label="post-norm", depths=depths, gradients=(0.5,) * 17, reference_gradients=(0.5,) * 17,
+            contributions=(0.9,) * 16, reference_contributions=(0.9,) * 16, gradient_sentence="no change", norms=(0.98, *(1.0,) * 16), reference=(0.98, *(1.0,) * 16),
             sentence="stays at 1.0, as the reference does: a post-norm block ends in a norm",
         ),
     )  # fmt: skip
@@ -71,8 +76,13 @@ def accepted_with_stream() -> Report:
 
 
 def wrong_answer_with_diagnosis() -> Report:
+    heat = HeatMap(
+        rows="tokens", columns="channels", row_step=1, column_step=2, tolerance=-5.0,
+        values=((-16.0, -15.7, -16.0), (-16.0, -4.5, -2.5), (-1.5, -0.54, 0.3)),
+    )  # fmt: skip
+    output = "differs by 0.29 of its norm, first at token 3"
     findings = (
-        Finding(facet="value", subject="output", message="differs by 0.29 of its norm, first at token 3", error=0.29),
+        Finding(facet="value", subject="output", message=output, error=0.29, heat=heat),
         Finding(facet="gradient", subject="gradient of x", message="differs by 3.1 of its norm", error=3.1),
     )  # fmt: skip
     diagnosis = Diagnosis(
@@ -92,7 +102,7 @@ def wrong_answer_with_diagnosis() -> Report:
         case("shifted_rows"),
         case("no_leading_dimensions"),
         case("strided_input"),
-        case("other_eps", "wrong answer", findings=findings[:1]),
+        case("other_eps", "wrong answer", findings=(findings[0].model_copy(update={"heat": None}),)),
     )  # fmt: skip
     return report("wrong answer", cases, diagnosis=diagnosis, file="my answers/layer norm.py")
 

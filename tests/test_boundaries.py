@@ -107,11 +107,11 @@ def test_what_a_worker_imports_is_light(path):
 
 
 @pytest.mark.parametrize("command", [["list"], ["show", "layer-norm"], ["doctor"], ["submit", "layer-norm", STUB]])
-def test_the_cli_process_never_imports_torch(command, tmp_path):
+def test_the_cli_process_never_imports_torch_nor_what_draws(command, tmp_path):
     done = subprocess.run(
         [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *command, *(["--no-record"] * (command[0] == "submit"))],
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     imported = {line.split("|")[-1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "typer" in imported
-    assert not imported & {"torch", "numpy"}
+    assert not imported & {"torch", "numpy", "jinja2", "matplotlib"}

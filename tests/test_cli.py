@@ -18,7 +18,7 @@ import judge
 from judge import proof_cache
 from judge import verify as proving
 from judge.errors import JudgeError, ProblemError, UsageError
-from judge.models import Problem
+from judge.models import Growth, Problem, StreamReport
 from judge.processes import launch, supervision
 from judge.progress import Progress
 from judge.report import pages
@@ -314,6 +314,103 @@ def test_a_case_is_saved_as_a_script(run):
     assert run("submit", "layer-norm", "--case", "plain", "--save", "plain.py").code == 2
     assert run("submit", "layer-norm", "--save", "other.py").code == 2
     assert run.asked == {}
+
+
+def test_a_page_is_written_beside_the_report(run):
+    (run.folder / "out.html").write_text("an older one")
+    shown = run("submit", "layer-norm", "answer.py", "--html", "out.html")
+    assert (shown.code, shown.err) == (1, "")
+    assert "wrong answer" in shown.out
+    page = (run.folder / "out.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "adds eps outside the square root" in page
+    assert run.asked["gradients"] is True
+    run("submit", "layer-norm", "answer.py")
+    assert run.asked["gradients"] is False
+
+
+@pytest.mark.parametrize("name", ["accepted_with_stream", "invalid_submission", "time_limit", "closed_function_used"])
+def test_a_page_is_written_whatever_the_verdict(run, name):
+    run.report = SAMPLES[name]
+    assert run("submit", "layer-norm", "answer.py", "--html", "out.html").code == SAMPLES[name].exit_code
+    assert f"<title>{SAMPLES[name].verdict}: " in (run.folder / "out.html").read_text(encoding="utf-8")
+
+
+def test_a_page_is_written_for_a_fault_of_the_judge_too(run):
+    run.report = report("judge error", message="the oracle worker has ended")
+    assert run("submit", "layer-norm", "answer.py", "--html", "out.html").code == 3
+    assert "the oracle worker has ended" in (run.folder / "out.html").read_text(encoding="utf-8")
+
+
+def test_a_page_shows_no_more_than_the_screen(run):
+    run("submit", "layer-norm", "answer.py", "--feedback", "verdict", "--html", "out.html")
+    page = (run.folder / "out.html").read_text(encoding="utf-8")
+    assert "wrong answer" in page
+    assert "differs" not in page
+    assert "eps outside" not in page
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [(".", "is a folder"), ("out.py", "must end in .html"), ("no/out.html", "there is no folder no")]
+)
+def test_a_place_where_no_page_can_be_is_told_before_anything_is_judged(run, path, said):
+    shown = run("submit", "layer-norm", "answer.py", "--html", path)
+    assert (shown.code, shown.out, run.asked) == (2, "", {})
+    assert said in shown.err
+
+
+def test_a_page_that_can_not_be_written_any_more_costs_a_warning_only(run, monkeypatch):
+    def write_over(path: Path, content: bytes) -> None:
+        raise UsageError(f"{path.name}: the file can't be written (no space left on device)")
+
+    monkeypatch.setattr("judge.workspace.write_over", write_over)
+    shown = run("submit", "layer-norm", "answer.py", "--html", "out.html")
+    assert shown.code == 1
+    assert "wrong answer" in shown.out
+    assert "no space left" in shown.err
+
+
+def test_a_script_has_no_page(run):
+    shown = run("submit", "layer-norm", "--case", "plain", "--save", "plain.py", "--html", "out.html")
+    assert shown.code == 2
+    assert "there is no page to write" in shown.err
+    assert not (run.folder / "plain.py").exists()
+
+
+def measured(*_: object, **__: object) -> StreamReport:
+    return StreamReport(
+        problem="layer-norm", title="The layer-norm", file="answer.py", seed=7, prediction=("one", "two"),
+        curves=SAMPLES["accepted_with_stream"].stream,
+        growth=tuple(Growth(label=label, own=None, reference=(0.5, 0.6)) for label in ("pre-norm", "post-norm")),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "start"), [("out.png", b"\x89PNG"), ("OUT.SVG", b"<?xml")])
+def test_a_stream_is_drawn_beside_what_is_printed(run, monkeypatch, name, start):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("judge.streams.measure", measured)
+    shown = run("stream", "layer-norm", "answer.py", "--plot", name)
+    assert (shown.code, shown.err) == (0, "")
+    assert "what each block adds" in shown.out
+    assert (run.folder / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("out.pdf", "must end in .png or .svg"), (".", "is a folder"), ("no/out.png", "no folder no")]
+)
+def test_a_picture_that_can_not_be_drawn_is_told_before_anything_is_measured(run, monkeypatch, path, said):
+    monkeypatch.setattr("judge.streams.measure", lambda *_, **__: pytest.fail("it was measured"))
+    shown = run("stream", "layer-norm", "answer.py", "--plot", path)
+    assert (shown.code, shown.out) == (2, "")
+    assert said in shown.err
+
+
+def test_a_picture_without_matplotlib_says_what_to_install(run, monkeypatch):
+    monkeypatch.setattr("judge.streams.measure", lambda *_, **__: pytest.fail("it was measured"))
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    shown = run("stream", "layer-norm", "answer.py", "--plot", "out.png")
+    assert shown.code == 2
+    assert "pip install 'judge[plots]'" in shown.err
 
 
 def test_hints_come_one_at_a_time_and_all_of_them_after_the_last(run):

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 from judge.pipeline import submit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +43,20 @@ def solve(x, y):
 
 def seen(printed: tuple[str, ...]) -> list[str]:
     return " ".join(printed).split()
+
+
+def test_every_file_that_is_no_module_is_named_as_package_data():
+    """Packages are listed by hand, and what is not listed is missing where the judge is installed regularly."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    shipped = {
+        path
+        for package, patterns in listed["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / package.replace(".", "/")).glob(pattern)
+    }
+    shipped |= {path for package in listed["packages"] for path in (ROOT / package.replace(".", "/")).glob("*.py")}
+    there = {path for name in ("judge", "reference", "problems") for path in (ROOT / name).rglob("*") if path.is_file()}
+    assert not {path for path in there - shipped if "__pycache__" not in path.parts}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reading is stopped by the kernel lock, which Linux has")

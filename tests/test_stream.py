@@ -44,6 +44,23 @@ def test_gradients_are_measured_by_their_norm_and_may_be_missing():
     assert found["gradients"] == [None, 2.0, None]
 
 
+def test_a_contribution_is_what_a_block_changes_and_there_is_one_fewer():
+    found = curve("pre-norm", streams([1.0, 3.0, 3.5]), streams([1.0, 1.5, 2.5]))
+    assert found["contributions"] == pytest.approx([2.0, 0.5])
+    assert found["reference_contributions"] == pytest.approx([0.5, 1.0])
+
+
+def test_a_contribution_is_missing_where_either_stream_is_or_their_shapes_differ():
+    own = Observation(values={"0": torch.ones(2, 3), "1": torch.ones(3), "2": None, "3": torch.tensor(math.nan)})
+    found = curve("pre-norm", own, streams([1.0, 2.0, 3.0, 4.0]))
+    assert found["contributions"] == [None, None, None]
+    assert curve("pre-norm", None, streams([1.0, 2.0, 3.0]))["contributions"] == [None, None]
+
+
+def test_a_stream_that_wavers_is_said_to_move_between_two_values():
+    assert sentence([1.0, 1.0, 1.4, 1.0, 1.4, 1.0], pre_norm(6)).startswith("moves between 1 and 1.4; the reference")
+
+
 def gradient_sentence(own, reference):
     observed, expected = streams(pre_norm(3)), streams(pre_norm(3))
     for one, norms in ((observed, own), (expected, reference)):

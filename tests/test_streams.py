@@ -9,6 +9,7 @@ from rich.console import Console
 
 from judge.catalog import find_problem, load_problem
 from judge.errors import UsageError
+from judge.pipeline import submit
 from judge.report.stream import StreamPage
 from judge.streams import measure
 
@@ -40,6 +41,23 @@ def test_a_pre_norm_stream_grows_and_a_post_norm_stream_loses_its_gradient(right
     assert post.gradients[0] < 1e-2 * post.gradients[-1]
 
 
+def test_a_pre_norm_block_adds_as_much_at_every_depth_where_the_weights_are_repeated(right):
+    pre, _ = right.curves
+    assert len(pre.contributions) == len(pre.depths) - 1
+    assert pre.contributions == pytest.approx(pre.reference_contributions, rel=1e-6)
+    assert max(pre.reference_contributions) < 3 * min(pre.reference_contributions)
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_a_submit_measures_gradients_where_they_are_asked_for(engine, gradients):
+    report = submit(find_problem(PROBLEM), EXAMPLES / f"{PROBLEM}-right.py", engine, gradients=gradients)
+    assert report.verdict == "accepted"
+    for curve in report.stream:
+        assert curve.depths == tuple(range(17))
+        assert len(curve.gradients) == len(curve.reference_gradients) == (17 if gradients else 0)
+        assert len(curve.contributions) == len(curve.reference_contributions) == 16
+
+
 def test_a_wrong_residual_shows_in_both(engine, right):
     wrong = measure(find_problem(PROBLEM), EXAMPLES / f"{PROBLEM}-residual.py", engine, seed=7)
     assert wrong.curves[0].reference == right.curves[0].reference
@@ -62,8 +80,14 @@ def test_the_page_fits_into_80_columns_and_shows_depths_that_double(right):
         "8",
         "16",
         "32",
+        "1",
+        "2",
+        "4",
+        "8",
+        "16",
+        "32",
     ] * 2
-    assert any(line.startswith("  yours: norm ~ depth^") for line in lines)
+    assert any("yours: norm ~ depth^" in line for line in lines)
 
 
 def test_a_problem_without_a_stream_says_which_have_one(engine):

@@ -1,6 +1,7 @@
 """Where submissions live, and which file a command means."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,36 @@ def test_a_script_is_written_for_one_case_only(cases):
     assert workspace.only(("a",)) == "a"
     with pytest.raises(UsageError, match="--case NAME"):
         workspace.only(cases)
+
+
+def test_a_place_to_write_to_is_found_through_links_and_nothing_is_left_there(here):
+    (here / "pages").mkdir()
+    (here / "pages" / "real.html").write_text("old")
+    (here / "out.html").symlink_to(here / "pages" / "real.html")
+    place = workspace.place(Path("out.html"), ".html")
+    assert place == here / "pages" / "real.html"
+    assert place.read_text() == "old"
+    workspace.write_over(place, b"new")
+    assert (here / "out.html").read_text() == "new"
+    assert [path.name for path in (here / "pages").iterdir()] == ["real.html"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes in folders")
+def test_a_place_is_refused_with_what_to_do(here):
+    (here / "folder.html").mkdir()
+    os.mkfifo(here / "pipe.html")
+    for path, said in (
+        ("folder.html", r"is a folder; name a file in it, such as folder.html.report.html"),
+        ("answer.py", r"must end in .html"),
+        ("noname", r"must end in .html"),
+        ("pipe.html", r"no ordinary file; name another"),
+        ("none/out.html", r"there is no folder none; make it first"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            workspace.place(Path(path), ".html")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is where nobody can write")
+def test_a_folder_that_can_not_be_written_to_is_refused():
+    with pytest.raises(UsageError, match="name one in a folder that you may write to"):
+        workspace.place(Path("/proc/out.html"), ".html")

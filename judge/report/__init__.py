@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WRITERS = {
     "terminal": "judge.report.terminal",
     "json": "judge.report.json",
+    "html": "judge.report.html",
 }
 
 

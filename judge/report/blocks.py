@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -10,8 +10,9 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, OverflowMet
 from rich.segment import Segment
 from rich.text import Text
 
-from judge.models import CaseResult, Finding
+from judge.models import CaseResult
 from judge.report import clean
+from judge.report.steps import split_findings
 
 _BEFORE_CARET = 50
 
@@ -73,7 +74,7 @@ def case_block(case: CaseResult, cut: Cut, marks: Marks, *, seconds: bool = Fals
         called = clean.line(case.inputs)
         shown = called if len(called) <= cut.called else f"{called[: cut.called].rstrip()} ..."
         yield Inset(Text(f"called: {shown}", "dim"), 4)
-    causes, consequences = (case.findings, ()) if seconds else _causes(case.findings)
+    causes, consequences = (case.findings, ()) if seconds else split_findings(case.findings)
     for finding in causes[: cut.findings]:
         where = "" if finding.line is None else f" (line {finding.line} of your file)"
         said = Text.assemble((f"{clean.line(finding.subject)}: ", "bold"), clean.line(finding.message), where)
@@ -86,13 +87,6 @@ def case_block(case: CaseResult, cut: Cut, marks: Marks, *, seconds: bool = Fals
     frames = clean.lines(case.traceback)[-cut.traceback :]
     yield from (Inset(marks.one_line(Text(frame, "dim")), 6) for frame in frames)
     yield from printed_lines(case.printed, cut, marks, "it printed")
-
-
-def _causes(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[Finding]]:
-    """What to look at, and the gradients that can't be right where values are wrong."""
-    wrong_values = any(finding.facet in ("value", "shape", "structure") for finding in findings)
-    consequences = [finding for finding in findings if wrong_values and finding.facet == "gradient"]
-    return [finding for finding in findings if finding not in consequences], consequences
 
 
 def case_title(case: CaseResult, marks: Marks) -> Text:

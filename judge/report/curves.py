@@ -9,12 +9,13 @@ from rich.text import Text
 
 from judge.models import StreamCurve
 
+WIDTH = 38
 BAR_WIDTH = 12
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def table(curve: StreamCurve, *, ascii_only: bool, title: str | None = None) -> Table:
-    """Draw one curve, 38 columns wide; bars are in proportion to the largest norm of the curve."""
+    """Draw one curve, ``WIDTH`` columns wide; bars are in proportion to the largest norm of the curve."""
     drawn = Table.grid(padding=(0, 1))
     drawn.title = Text(title or curve.label, style="" if title else "bold")
     drawn.title_justify = "left"

@@ -1,12 +1,12 @@
-"""What to type next, which depends on the report alone."""
+"""What to look at first and what to type next, which depends on the report alone."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from judge.models import CaseResult, Report
+from judge.models import CaseResult, Finding, Report
 from judge.report import clean
 
 
@@ -16,6 +16,20 @@ def root_cause(report: Report) -> CaseResult | None:
         return None
     explaining = [case for case in report.failed if case.status == report.verdict]
     return next(iter(explaining or report.failed), None)
+
+
+def split_findings(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequence[Finding]]:
+    """What to look at, and the gradients that can't be right where values are wrong."""
+    wrong_values = any(finding.facet in ("value", "shape", "structure") for finding in findings)
+    consequences = [finding for finding in findings if wrong_values and finding.facet == "gradient"]
+    return [finding for finding in findings if finding not in consequences], consequences
+
+
+def replay(report: Report) -> str | None:
+    """Give the command that judges the same file on the same inputs; None where none were drawn."""
+    if report.seed is None:
+        return None
+    return f"judge submit {report.problem}{_file_argument(report)} --seed {report.seed}"
 
 
 def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, str]]:
