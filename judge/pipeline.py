@@ -1,8 +1,9 @@
 """The one way through: problem + submission -> report.
 
-open_problem   an oracle worker draws the inputs of a problem and runs its reference
-judge          a student worker runs a submission's calls; the oracle worker compares and diagnoses
+OpenProblem    an oracle worker draws the inputs of a problem and runs its reference
+  .judge       a student worker runs a submission's calls; the oracle worker compares and diagnoses
 submit         both, for one file
+not_judged     the report where nothing could be judged, or the judge failed
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from judge.errors import JudgeError, ProblemError, SubmissionError, UsageError
+from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
 from judge.models import (
     CaseResult,
     CaseStatus,
@@ -63,27 +64,26 @@ def submit(
     _check_cases(problem, cases)
     practice = seed is not None or bool(cases)
     seed = secrets.randbits(32) if seed is None else seed
-    blank = Report(
-        problem=problem.id, title=problem.title, file=str(path), verdict="judge error", practice=practice, seed=seed,
-        max_points=problem.points,
-    )  # fmt: skip
     try:
         submission = read_submission(path, problem)
         station("starting torch")
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
             station("running your code")
             return opened.judge(submission, practice=practice)
-    except SubmissionError as exc:
-        found = {
-            "message": str(exc),
-            "line": exc.line,
-            "column": exc.column,
-            "line_text": exc.text,
-            "source": exc.source,
-        }
-        return blank.model_copy(update={"verdict": "invalid submission", **found})
-    except (ProblemError, JudgeError) as exc:
-        return blank.model_copy(update={"message": str(exc)})
+    except (SubmissionError, ProblemError, JudgeError) as exc:
+        return not_judged(problem, path, exc, seed=seed, practice=practice)
+
+
+def not_judged(problem: Problem, path: Path, exc: Error, *, seed: int | None = None, practice: bool = False) -> Report:
+    """Report a submission that holds nothing to judge, or a failure of the judge's."""
+    blank = Report(
+        problem=problem.id, title=problem.title, file=str(path), verdict="judge error", practice=practice, seed=seed,
+        max_points=problem.points, message=str(exc),
+    )  # fmt: skip
+    if not isinstance(exc, SubmissionError):
+        return blank
+    found = {"line": exc.line, "column": exc.column, "line_text": exc.text, "source": exc.source}
+    return blank.model_copy(update={"verdict": "invalid submission", **found})
 
 
 def case_names(problem: Problem) -> list[str]:
@@ -126,6 +126,8 @@ class OpenProblem:
         self.engine = engine
         self.seed = seed
         self._oracle = engine.worker("oracle")
+        self._runner: Runner | None = None
+        self._abandoned = False
         scratch = engine.scratch() if problem.limits.scratch_mib else None
         signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
         self._oracle.send(
@@ -184,6 +186,9 @@ class OpenProblem:
             "closed": list(self.problem.closed),
         }
         with contextlib.closing(Runner(self.engine, self.problem.limits, setup, self._pass_on)) as runner:
+            self._runner = runner
+            if self._abandoned:
+                runner.abandon()
             if submission.answers is None:
                 runner.begin()  # while the inputs are drawn
             environment = _environment()
@@ -230,6 +235,13 @@ class OpenProblem:
             import_seconds=ran.import_seconds,
             peak_mib=ran.peak_mib,
         )
+
+    def abandon(self) -> None:
+        """End a judging at once, from another thread; it raises JudgeError or gives a report that means nothing."""
+        self._abandoned = True
+        if self._runner:
+            self._runner.abandon()
+        self._oracle.kill()
 
     def close(self) -> None:
         """End the oracle worker."""

@@ -50,7 +50,7 @@ LAYERS = [
     {"models", "program"},
     None,  # everything else
     {"pipeline"},
-    {"verify", "report", "streams"},
+    {"verify", "report", "streams", "warm", "watch"},
 ]
 
 
