@@ -39,6 +39,7 @@ from judge.models import (
     Submission,
     Verdict,
 )
+from judge.processes import leftovers
 from judge.processes.plain import encode_plain
 from judge.processes.supervision import Engine
 from judge.running import LOADING, Lost, Ran, Runner
@@ -128,11 +129,11 @@ class OpenProblem:
         self._oracle = engine.worker("oracle")
         self._runner: Runner | None = None
         self._abandoned = False
-        scratch = engine.scratch() if problem.limits.scratch_mib else None
+        self._scratch = engine.scratch() if problem.limits.scratch_mib else None
         signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
         self._oracle.send(
             {
-                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "scratch": scratch,
+                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "scratch": self._scratch,
                 "id": problem.id, "seed": seed,
                 "signatures": signatures, "only": list(cases), "depth": depth,
             }
@@ -244,9 +245,11 @@ class OpenProblem:
         self._oracle.kill()
 
     def close(self) -> None:
-        """End the oracle worker."""
+        """End the oracle worker; what it wrote goes with it."""
         self._oracle.kill()
         self._oracle.finish()
+        if self._scratch:
+            leftovers.remove(self._scratch)
 
     def _answer(self, answers: dict[str, Any]) -> Ran:
         """Let the values of plain answers be the observations: no worker is needed."""

@@ -39,6 +39,8 @@ class Warm:
         """Begin to draw the inputs of the next judging, if that has not begun; takes milliseconds."""
         with contextlib.suppress(JudgeError):  # the next judging meets it and says so
             self._prepare()
+            if self.problem.kind == "code":
+                self._engine.keep_ready("student", self.problem.limits.output_kib << 10)
 
     def judge(self, submission: Submission, stop: threading.Event) -> Report:
         """Judge a submission; after ``abandon(stop)`` the report means nothing.
