@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import sys
 import threading
 from collections.abc import Callable, Iterator
 
-_ESCAPE = "\x1b"
+_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]?|O.?)?")  # an arrow or a function key
 
 
 @contextlib.contextmanager
@@ -51,6 +52,5 @@ def _read(terminal: int, stop: int, pressed: Callable[[str], None]) -> None:
             return
         if not text:
             return
-        if not text.startswith(_ESCAPE):  # an arrow or a function key
-            for key in text:
-                pressed(key)
+        for key in _SEQUENCE.sub("", text):
+            pressed(key)

@@ -136,8 +136,8 @@ class Watch:
             self._close()
 
     def _close(self) -> None:
-        self._stop.set()
-        self._warm.close()  # the judging thread meets it and ends
+        self._abandon()
+        self._warm.close()  # whatever the judging thread does meets it and ends
         self._thread.shutdown(cancel_futures=True)
         self._warm.close()
 
@@ -160,14 +160,15 @@ class Watch:
         elif message == Pressed(STREAM):
             self._measuring = self._thread.submit(self._measure)
             self._measuring.add_done_callback(self._inbox.put)
+            yield message
         else:
             yield message
 
     def _take(self, done: Future[Report] | Future[Measured]) -> Iterator[Event]:
         """What came of a job; of one that was abandoned nothing is wanted."""
+        yield from self._look()  # the file may be another by now
         if self._pending is done:
             report, self._pending = self._pending.result(), None
-            self._thread.submit(self._warm.prepare)
             yield self._judged(report)
         elif self._measuring is done:
             measured, self._measuring = self._measuring.result(), None
@@ -201,6 +202,7 @@ class Watch:
         self._stop = threading.Event()
         self._pending = self._thread.submit(self._warm.judge, submission, self._stop)
         self._pending.add_done_callback(self._inbox.put)
+        self._thread.submit(self._warm.prepare)
 
     def _abandon(self) -> None:
         if self._pending is not None and not self._pending.cancel():

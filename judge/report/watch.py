@@ -16,7 +16,7 @@ from judge.feedback import Feedback, shown
 from judge.models import CaseResult, Problem
 from judge.report import clean, steps, terminal
 from judge.report.stream import StreamPage
-from judge.watch import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
+from judge.watch import STREAM, Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
 
 HINT, VERBOSE = "h", "v"
 _NAMES = 6
@@ -81,6 +81,8 @@ class Screen:
             return Text(f"{clean.line(event.message)}\na new one is started, and your file judged again", "yellow")
         if isinstance(event, Measured):
             return StreamPage(event.report) if event.report else Text(clean.line(event.message))
+        if event == Pressed(STREAM):
+            return Text("measuring the residual stream", "dim")
         if event == Pressed(VERBOSE) and self._judged:
             self._verbose = not self._verbose
             return self._verdict(self._judged)
