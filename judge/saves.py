@@ -42,7 +42,7 @@ class Saves:
                 self._watch_folders(_folders(self._find()))
             except FileNotFoundError:  # the folder has just gone: there is one above it
                 self._stop.wait(_POLL_SECONDS)
-            except (OSError, RuntimeError):  # watches are used up, or not to be had: watchfiles raises either
+            except (OSError, RuntimeError, ImportError):  # watches are used up, or not to be had at all
                 self._poll()
 
     def _watch_folders(self, folders: dict[Path, Mark]) -> None:

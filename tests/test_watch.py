@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from sample_reports import SAMPLES, report
 
 from judge.catalog import load_problem
 from judge.errors import JudgeError
-from judge.models import CaseResult, Problem, Report
+from judge.models import CaseResult, Problem, Report, StreamSettings
 from judge.processes.supervision import Engine
-from judge.report.watch import changes
+from judge.report.watch import Screen, changes
 from judge.watch import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting, Watch
 
 RIGHT = "import torch\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
@@ -330,3 +331,56 @@ def test_a_syntax_error_between_two_verdicts_hides_no_change():
 def test_many_changes_are_counted():
     then, now = (cases(**dict.fromkeys("abcdefgh", status)) for status in ("wrong answer", "passed"))
     assert changed("accepted", now, report("accepted"), then) == "fixed: a, b, c, d, e, f and 2 more"
+
+
+def screen(softmax: Problem, **how: object) -> Screen:
+    return Screen(softmax, "full", **{"verbose": False, "following": None, "keys": False, **how})
+
+
+def text(output: object) -> str:
+    console = Console(width=100, force_terminal=True, color_system=None)
+    with console.capture() as written:
+        console.print(output)
+    return written.get()
+
+
+def test_what_is_waited_for_is_named_with_what_to_do(softmax):
+    own, other = Path("submissions/softmax.py"), Path("elsewhere/mine.py")
+    stub = "; judge start softmax writes a stub to begin with"
+    for path, gone, words in (
+        (own, False, f"waiting for {own}{stub}\n"),
+        (own, True, f"waiting for {own} to come back\n"),
+        (other, False, f"waiting for {other}\n"),
+    ):
+        assert text(screen(softmax).show(Waiting(path, gone))) == words
+
+
+def test_the_screen_is_cleared_only_where_there_are_keys(softmax):
+    judged = Judged(SAMPLES["wrong_answer_with_diagnosis"], None, ())
+    with_keys, without = (text(screen(softmax, keys=keys).show(judged)) for keys in (True, False))
+    assert "\x1b[2J" in with_keys
+    assert "q quit" in with_keys
+    assert "\x1b[2J" not in without
+    assert "q quit" not in without
+    assert "Ctrl-C" in text(screen(softmax).greeting())
+
+
+def test_v_shows_every_case_and_takes_them_away_again(softmax):
+    shown = screen(softmax, keys=True)
+    assert shown.show(Pressed("v")) is None  # there is no verdict yet
+    short = text(shown.show(Judged(SAMPLES["wrong_answer_with_diagnosis"], None, ())))
+    assert "strided_input" not in short
+    assert "strided_input" in text(shown.show(Pressed("v")))
+    assert text(shown.show(Pressed("v"))) == short
+
+
+def test_a_stream_is_offered_where_there_is_one(softmax):
+    with_stream = softmax.model_copy(update={"stream": StreamSettings(labels=("pre-norm",))})
+    judged = Judged(SAMPLES["accepted_with_stream"], None, ())
+    assert "s stream" not in text(screen(softmax, keys=True).show(judged))
+    assert "s stream" in text(screen(with_stream, keys=True).show(judged))
+
+
+def test_what_an_engine_died_of_stays_away_from_the_terminal(softmax):
+    shown = text(screen(softmax).show(Restarted("killed\x1b[31m")))
+    assert shown == "killed\na new one is started, and your file judged again\n"
