@@ -310,7 +310,7 @@ def _follow(watching: Watch, problem: Problem, level: FeedbackLevel, *, record: 
         for event in events:
             if isinstance(event, Judged) and record and not event.again:
                 _remember(recorded(event.report, level))
-            _say_now(_next_hint(problem) if event == Pressed(HINT) else screen.show(event))
+            _say_now(screen.page(_next_hint(problem)) if event == Pressed(HINT) else screen.show(event))
 
 
 def _following(problem: Problem) -> str | None:

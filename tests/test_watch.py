@@ -382,5 +382,12 @@ def test_a_stream_is_offered_where_there_is_one(softmax):
 
 
 def test_what_an_engine_died_of_stays_away_from_the_terminal(softmax):
-    shown = text(screen(softmax).show(Restarted("killed\x1b[31m")))
-    assert shown == "killed\na new one is started, and your file judged again\n"
+    words = "killed\na new one is started, and your file judged again\n"
+    assert text(screen(softmax).show(Restarted("killed\x1b[31m"))) == words
+
+
+def test_a_new_engine_is_told_of_on_the_next_screen_and_no_longer(softmax):
+    shown, judged = screen(softmax, keys=True), Judged(SAMPLES["runtime_error"], None, ())
+    shown.show(Restarted("it was killed"))
+    assert "it was killed" in text(shown.show(judged))
+    assert "it was killed" not in text(shown.show(judged))

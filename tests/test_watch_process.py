@@ -95,16 +95,15 @@ def test_a_missing_file_is_waited_for_with_a_word_on_how_to_begin(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("isolation", ["auto", "process"])
-def test_the_end_leaves_no_process_and_no_file(tmp_path, path, monkeypatch, number, isolation):
+@pytest.mark.parametrize(("signalled", "isolation"), [("INT", "auto"), ("HUP", "auto"), ("TERM", "process")])
+def test_the_end_leaves_no_process_and_no_file(tmp_path, path, monkeypatch, signalled, isolation):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setitem(ENVIRONMENT, "TMPDIR", str(tmp_path / "temporary"))
     path.write_text(RIGHT, encoding="utf-8")
     with watching(tmp_path, "--isolation", isolation) as process:
         Shown(process.stdout.fileno()).until("accepted", "isolation: ")
         below = descendants(process.pid)
-        process.send_signal(number)
+        process.send_signal(signal.Signals[f"SIG{signalled}"])
         _, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, err) == (130, b"")
     assert below

@@ -62,6 +62,7 @@ class Screen:
         self._keys = keys
         self._judged: Judged | None = None
         self._at = ""
+        self._restarted: list[Text] = []
 
     def greeting(self) -> RenderableType:
         """Give what is shown before anything happens."""
@@ -72,15 +73,18 @@ class Screen:
         """Give what is to be shown, if anything is."""
         if isinstance(event, Judged):
             self._judged, self._at = event, f"{datetime.now():%H:%M:%S}"
-            return self._verdict(event)
+            restarted, self._restarted = self._restarted, []
+            return self._verdict(event, *restarted)
         if isinstance(event, Judging):
             return Text(f"judging {clean.line(str(event.path))}", "dim") if self._keys else None
         if isinstance(event, Waiting):
             return Text(self._waiting(event))
         if isinstance(event, Restarted):
-            return Text(f"{clean.line(event.message)}\na new one is started, and your file judged again", "yellow")
+            said = f"{clean.line(event.message)}\na new one is started, and your file judged again"
+            self._restarted = [Text(said, "yellow"), Text()] if self._keys else []  # the verdict will clear the screen
+            return Text(said, "yellow")
         if isinstance(event, Measured):
-            return StreamPage(event.report) if event.report else Text(clean.line(event.message))
+            return self.page(StreamPage(event.report) if event.report else Text(clean.line(event.message)))
         if event == Pressed(STREAM):
             return Text("measuring the residual stream", "dim")
         if event == Pressed(VERBOSE) and self._judged:
@@ -88,14 +92,19 @@ class Screen:
             return self._verdict(self._judged)
         return None
 
-    def _verdict(self, judged: Judged) -> RenderableType:
+    def page(self, content: RenderableType) -> RenderableType:
+        """Give something else that was asked for, with the keys again, as they have moved up."""
+        return Group(Text(), content, Text(), Text(self._key_line(), "dim")) if self._keys else content
+
+    def _verdict(self, judged: Judged, *notices: Text) -> RenderableType:
         report = shown(judged.report, self._level)
-        page = terminal.render(report, verbose=self._verbose, following=self._following)
+        verdict = terminal.render(report, verbose=self._verbose, following=self._following)
         changed = Text.assemble((self._at, "dim"), "  ", (changes(judged), "bold"))
         changed.rstrip()
         if not self._keys:
-            return Group(page, changed, Text())
-        return Group(Control.home(), Control.clear(), page, Text(), changed, Text(self._key_line(), "dim"))
+            return Group(verdict, Text(), changed, Text())
+        below = Text(), changed, Text(self._key_line(), "dim")
+        return Group(Control.home(), Control.clear(), *notices, verdict, *below)
 
     def _key_line(self) -> str:
         stream = "   s stream" if self._problem.stream else ""
