@@ -16,10 +16,11 @@ from rich.console import Console
 from sample_reports import SAMPLES, report
 
 from judge.catalog import load_problem
-from judge.errors import JudgeError
-from judge.models import CaseResult, Problem, Report, StreamSettings
+from judge.errors import JudgeError, SubmissionError
+from judge.models import CaseResult, Limits, Problem, Report, StreamSettings, Submission
 from judge.processes.supervision import Engine
 from judge.report.watch import Screen, changes
+from judge.submission import read_submission
 from judge.watch import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting, Watch
 
 RIGHT = "import torch\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
@@ -99,11 +100,12 @@ def watching(softmax: Problem, kept: Kept, tmp_path: Path) -> Iterator[Callable[
     with contextlib.ExitStack() as stack:
 
         def begin(source: str | None, engine: Engine = kept, renew: Callable[[], Engine] = fail) -> Watched:
+            patient = Limits(call_seconds=10 * SECONDS, submission_seconds=10 * SECONDS)
             path = tmp_path / "answers" / "softmax.py"
             if source is not None:
                 path.parent.mkdir()
                 path.write_text(source, encoding="utf-8")
-            watched = Watched(softmax, engine, path, renew)
+            watched = Watched(softmax.model_copy(update={"limits": patient}), engine, path, renew)
             stack.callback(watched.quit)
             return watched
 
@@ -154,13 +156,26 @@ def test_a_file_that_is_deleted_and_made_again_is_judged(watching):
     assert watched.verdict() == "accepted"
 
 
-def test_a_half_written_file_is_not_judged(watching):
+@pytest.mark.parametrize("half", ["", RIGHT[:40]], ids=["truncated", "half"])
+def test_a_half_written_file_is_not_judged(watching, monkeypatch, half):
+    monkeypatch.setattr("judge.watch._SETTLED_SECONDS", float(SECONDS))
+    looked = threading.Event()
+
+    def read(path: Path, problem: Problem) -> Submission:
+        try:
+            return read_submission(path, problem)
+        except SubmissionError:
+            looked.set()
+            raise
+
+    monkeypatch.setattr("judge.watch.read_submission", read)
     watched = watching(WRONG)
     watched.verdict()
     with watched.path.open("w", encoding="utf-8") as file:
-        for part in (RIGHT[:5], RIGHT[5:40], RIGHT[40:]):
-            file.write(part)
-            file.flush()
+        file.write(half)
+        file.flush()
+        assert looked.wait(SECONDS)
+        file.write(RIGHT[len(half) :])
     assert watched.verdict() == "accepted"
 
 
