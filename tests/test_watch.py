@@ -156,7 +156,7 @@ def test_a_file_that_is_deleted_and_made_again_is_judged(watching):
     assert watched.verdict() == "accepted"
 
 
-@pytest.mark.parametrize("half", ["", RIGHT[:40]], ids=["truncated", "half"])
+@pytest.mark.parametrize("half", ["", RIGHT[:29]], ids=["truncated", "half"])
 def test_a_half_written_file_is_not_judged(watching, monkeypatch, half):
     monkeypatch.setattr("judge.watch._SETTLED_SECONDS", float(SECONDS))
     looked = threading.Event()
