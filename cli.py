@@ -302,7 +302,7 @@ def _follow(watching: Watch, problem: Problem, level: FeedbackLevel, *, record: 
     from judge import keys
     from judge.feedback import recorded
     from judge.report.watch import HINT, Screen
-    from judge.watch import Judged, Pressed
+    from judge.watch_events import Judged, Pressed
 
     with keys.reading(watching.press) as has_keys, contextlib.closing(watching.events()) as events:
         screen = Screen(problem, level, verbose=verbose, following=_following(problem), keys=has_keys)

@@ -24,7 +24,8 @@ from rich.console import Console
 from judge.catalog import load_problem
 from judge.processes.supervision import Engine
 from judge.report import terminal
-from judge.watch import Judged, Judging, Watch
+from judge.watch import Watch
+from judge.watch_events import Judged, Judging
 
 PROBLEM = "pre-norm-vs-post-norm"
 RIGHT = Path(__file__).resolve().parent.parent / "submissions" / "examples" / f"{PROBLEM}-right.py"

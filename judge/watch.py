@@ -19,71 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.errors import Error, SubmissionError, UsageError
-from judge.models import CaseResult, Problem, Report, StreamReport, Submission
+from judge.models import CaseResult, Problem, Report, Submission
 from judge.pipeline import not_judged
 from judge.processes.supervision import Engine
 from judge.saves import Saves
 from judge.submission import read_submission
 from judge.warm import Warm
+from judge.watch_events import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
 
 AGAIN, STREAM, QUIT = "r", "s", "q"
 _SETTLED_SECONDS = 0.15  # a file that can't be judged may be half written: a look at it again decides
 _WAKE_SECONDS = 0.5  # on Windows Ctrl-C does not end a wait
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """There is no file; ``gone``: there was one."""
-
-    path: Path
-    gone: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """A file is being judged."""
-
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict, with the one before, and the cases of the last that had any."""
-
-    report: Report
-    before: Report | None
-    cases_before: tuple[CaseResult, ...]
-
-    @property
-    def again(self) -> bool:
-        """Whether the same content got the same verdict: no new attempt."""
-        before = self.before
-        return before is not None and (before.source, before.verdict) == (self.report.source, self.report.verdict)
-
-
-@dataclass(frozen=True, slots=True)
-class Restarted:
-    """A process of the judge has ended, and a new one takes its place; the submission is judged all the same."""
-
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The residual stream that was asked for, or why there is none."""
-
-    report: StreamReport | None
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Pressed:
-    """A key."""
-
-    key: str
-
-
-Event = Waiting | Judging | Judged | Restarted | Measured | Pressed
 
 
 @dataclass(frozen=True, slots=True)

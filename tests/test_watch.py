@@ -21,7 +21,8 @@ from judge.models import CaseResult, Limits, Problem, Report, StreamSettings, Su
 from judge.processes.supervision import Engine
 from judge.report.watch import Screen, changes
 from judge.submission import read_submission
-from judge.watch import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting, Watch
+from judge.watch import Watch
+from judge.watch_events import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
 
 RIGHT = "import torch\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
 WRONG = "import torch\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -2)\n"

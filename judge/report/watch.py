@@ -16,7 +16,8 @@ from judge.feedback import Feedback, shown
 from judge.models import CaseResult, Problem
 from judge.report import clean, steps, terminal
 from judge.report.stream import StreamPage
-from judge.watch import STREAM, Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
+from judge.watch import STREAM
+from judge.watch_events import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
 
 HINT, VERBOSE = "h", "v"
 _NAMES = 6
