@@ -18,3 +18,4 @@ verify:
 
 bench:
 	$(PYTHON) benchmarks/submit.py
+	$(PYTHON) benchmarks/watch.py

@@ -17,6 +17,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them
 launch.early(sys.argv)  # torch begins to load while the rest of this file is imported
 
 import contextlib
+import functools
 import io
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -32,10 +33,12 @@ from judge.errors import Error, JudgeError, ProblemError, RecordError, UsageErro
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from judge.feedback import Feedback as FeedbackLevel
     from judge.models import Problem, Report, StreamReport
     from judge.processes.supervision import Engine
     from judge.progress import Standing
     from judge.verify import Proof, Step
+    from judge.watch import Watch
 
 
 class Isolation(str, Enum):
@@ -202,6 +205,27 @@ def submit(
 
 
 @app.command()
+def watch(
+    id: Id, file: File = None, no_record: NoRecord = False, isolation: How = Isolation.auto,
+    require_isolation: Required = None, verbose: Verbose = False, feedback: Shown = Feedback.full,
+) -> None:  # fmt: skip
+    """Judge a file at every save."""
+    from judge import catalog, workspace
+    from judge import feedback as showing
+    from judge.watch import Watch
+
+    gc.enable()  # this one takes its time
+    launch.end_as_by_ctrl_c()
+    how, here = (isolation.value, require_isolation), Path.cwd()
+    with launch.take(*how) as engine:
+        problem = catalog.find_problem(id)
+        level = showing.least(problem.feedback, feedback.value)
+        find = functools.partial(workspace.expected_file, problem.id, file, here)
+        watching = Watch(problem, engine, functools.partial(launch.renew, *how), find)
+        _follow(watching, problem, level, record=not no_record, verbose=verbose)
+
+
+@app.command()
 def stream(
     id: Id, file: File = None, as_json: AsJson = False, seed: Seed = None, isolation: How = Isolation.auto,
     plot: Plot = None,
@@ -211,8 +235,6 @@ def stream(
 
     with launch.take(isolation.value) as engine, _station() as station:
         problem = catalog.find_problem(id)
-        if problem.feedback == "verdict":
-            raise UsageError(f"{problem.id} shows the verdict only, so there is no stream to look at")
         draw = _plot(plot)
         path = workspace.submission_file(problem.id, file, Path.cwd())
         report = streams.measure(problem, path, engine, seed=seed, station=station)
@@ -228,17 +250,9 @@ def stream(
 @app.command()
 def hint(id: Id) -> None:
     """Show the next hint, one step at a time."""
-    from judge import catalog, progress, workspace
-    from judge.report import pages
+    from judge import catalog
 
-    problem = catalog.find_problem(id)
-    try:
-        record = progress.Progress(workspace.find_or_make(Path.cwd()), _warn)
-        stage, diagnosis = record.take_hint(problem.id, len(problem.hints)), record.last_diagnosis(problem.id)
-    except Error as error:
-        _warn(f"{error}; so every call gives the first hint")
-        stage, diagnosis = 1, None
-    _say(pages.hint(problem, stage, diagnosis))
+    _say(_next_hint(catalog.find_problem(id)))
 
 
 @app.command()
@@ -313,11 +327,37 @@ def _standings() -> dict[str, Standing]:
         return {}
 
 
+def _follow(watching: Watch, problem: Problem, level: FeedbackLevel, *, record: bool, verbose: bool) -> None:
+    """Show what happens at each save, and record each new verdict, until q is pressed."""
+    from judge import keys
+    from judge.feedback import recorded
+    from judge.report.watch import HINT, Screen
+    from judge.watch_events import Judged, Pressed
+
+    with keys.reading(watching.press) as has_keys, contextlib.closing(watching.events()) as events:
+        screen = Screen(problem, level, verbose=verbose, following=_following(problem), keys=has_keys)
+        _say_now(screen.greeting())
+        for event in events:
+            if isinstance(event, Judged) and record and not event.again:
+                _remember(recorded(event.report, level))
+            _say_now(screen.page(_next_hint(problem)) if event == Pressed(HINT) else screen.show(event))
+
+
+def _following(problem: Problem) -> str | None:
+    """Name the problem to do after this one."""
+    from judge import catalog, progress
+
+    with contextlib.suppress(Error):  # another problem's folder is broken
+        others = [other for other in catalog.load_problems() if other.id != problem.id]
+        following = progress.next_problem(others, _standings())
+        return following.id if following else None
+    return None
+
+
 def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Report], RenderableType]:
     """Prepare the writing of a report; all that it imports and reads is there before torch is."""
     from judge.report import writer
 
-    following = None
     if not as_json:
         _console()
         following = _following(problem)
@@ -356,15 +396,18 @@ def _plot(path: Path | None) -> Callable[[StreamReport], None]:
     return lambda report: workspace.write_over(place, plots.render(report, path.suffix.lower()))
 
 
-def _following(problem: Problem) -> str | None:
-    """Name the problem to do after this one."""
-    from judge import catalog, progress
+def _next_hint(problem: Problem) -> RenderableType:
+    """Move on by one hint and show it; without a record it is always the first."""
+    from judge import progress, workspace
+    from judge.report import pages
 
-    with contextlib.suppress(Error):  # another problem's folder is broken
-        others = [other for other in catalog.load_problems() if other.id != problem.id]
-        following = progress.next_problem(others, _standings())
-        return following.id if following else None
-    return None
+    try:
+        record = progress.Progress(workspace.find_or_make(Path.cwd()), _warn)
+        stage, diagnosis = record.take_hint(problem.id, len(problem.hints)), record.last_diagnosis(problem.id)
+    except Error as error:
+        _warn(f"{error}; so every call gives the first hint")
+        stage, diagnosis = 1, None
+    return pages.hint(problem, stage, diagnosis)
 
 
 def _remember(report: Report) -> None:
@@ -451,6 +494,13 @@ def _say(output: RenderableType) -> None:
             console.print(output)
         output = written.get().removesuffix("\n")
     print(output)
+
+
+def _say_now(output: RenderableType | None) -> None:
+    """Print while the command goes on, if there is something to print."""
+    if output is not None:
+        _say(output)
+        sys.stdout.flush()
 
 
 def _warn(message: str) -> None:

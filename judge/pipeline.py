@@ -1,8 +1,9 @@
 """The one way through: problem + submission -> report.
 
-open_problem   an oracle worker draws the inputs of a problem and runs its reference
-judge          a student worker runs a submission's calls; the oracle worker compares and diagnoses
+OpenProblem    an oracle worker draws the inputs of a problem and runs its reference
+  .judge       a student worker runs a submission's calls; the oracle worker compares and diagnoses
 submit         both, for one file
+not_judged     the report where nothing could be judged, or the judge failed
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from judge.errors import JudgeError, ProblemError, SubmissionError, UsageError
+from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
 from judge.models import (
     CaseResult,
     CaseStatus,
@@ -39,6 +40,7 @@ from judge.models import (
     Verdict,
 )
 from judge.prerequisites import root_causes
+from judge.processes import leftovers
 from judge.processes.plain import encode_plain
 from judge.processes.supervision import Engine
 from judge.running import LOADING, Lost, Ran, Runner
@@ -69,30 +71,27 @@ def submit(
     _check_cases(problem, cases)
     practice = seed is not None or bool(cases)
     seed = secrets.randbits(32) if seed is None else seed
-    blank = Report(
-        problem=problem.id, title=problem.title, file=str(path), verdict="judge error", practice=practice, seed=seed,
-        max_points=problem.points,
-    )  # fmt: skip
     try:
         submission = read_submission(path, problem)
         station("starting torch")
         depth = _GRADIENTS_DEPTH if gradients else None
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases, depth=depth)) as opened:
             station("running your code")
-            report = opened.judge(submission, practice=practice)
-            shown = opened.look_inside(submission, root_causes(report.cases, opened.cases))
-            return report.model_copy(update={"cases": shown})
-    except SubmissionError as exc:
-        found = {
-            "message": str(exc),
-            "line": exc.line,
-            "column": exc.column,
-            "line_text": exc.text,
-            "source": exc.source,
-        }
-        return blank.model_copy(update={"verdict": "invalid submission", **found})
-    except (ProblemError, JudgeError) as exc:
-        return blank.model_copy(update={"message": str(exc)})
+            return opened.report(submission, practice=practice)
+    except (SubmissionError, ProblemError, JudgeError) as exc:
+        return not_judged(problem, path, exc, seed=seed, practice=practice)
+
+
+def not_judged(problem: Problem, path: Path, exc: Error, *, seed: int | None = None, practice: bool = False) -> Report:
+    """Report a submission that holds nothing to judge, or a failure of the judge's."""
+    blank = Report(
+        problem=problem.id, title=problem.title, file=str(path), verdict="judge error", practice=practice, seed=seed,
+        max_points=problem.points, message=str(exc),
+    )  # fmt: skip
+    if not isinstance(exc, SubmissionError):
+        return blank
+    found = {"line": exc.line, "column": exc.column, "line_text": exc.text, "source": exc.source}
+    return blank.model_copy(update={"verdict": "invalid submission", **found})
 
 
 def case_names(problem: Problem) -> list[str]:
@@ -140,11 +139,13 @@ class OpenProblem:
         self.engine = engine
         self.seed = seed
         self._oracle = engine.worker("oracle")
-        scratch = engine.scratch() if problem.limits.scratch_mib else None
+        self._runner: Runner | None = None
+        self._abandoned = False
+        self._scratch = engine.scratch() if problem.limits.scratch_mib else None
         signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
         self._oracle.send(
             {
-                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "scratch": scratch,
+                "type": "problem", "root": str(_ROOT), "folder": str(problem.folder), "scratch": self._scratch,
                 "id": problem.id, "seed": seed,
                 "signatures": signatures, "only": list(cases), "depth": depth,
             }
@@ -192,7 +193,10 @@ class OpenProblem:
         """
         started = time.monotonic()
         self._oracle.send({"type": "begin"})
-        with contextlib.closing(self._runner(submission, self._pass_on)) as runner:
+        with contextlib.closing(self._new_runner(submission, self._pass_on)) as runner:
+            self._runner = runner
+            if self._abandoned:
+                runner.abandon()
             if submission.answers is None:
                 runner.begin()  # while the inputs are drawn
             environment = _environment()
@@ -240,7 +244,13 @@ class OpenProblem:
             peak_mib=ran.peak_mib,
         )
 
-    def look_inside(self, submission: Submission, cases: tuple[CaseResult, ...]) -> tuple[CaseResult, ...]:
+    def report(self, submission: Submission, *, practice: bool = False) -> Report:
+        """Judge a submission for the student who reads it: root causes first, and where in a module they are."""
+        judged = self.judge(submission, practice=practice)
+        cases = self._look_inside(submission, root_causes(judged.cases, self.cases))
+        return judged.model_copy(update={"cases": cases})
+
+    def _look_inside(self, submission: Submission, cases: tuple[CaseResult, ...]) -> tuple[CaseResult, ...]:
         """Find out for the first case that failed by its values which part of the module is the first to differ."""
         failed = next((case for case in cases if case.status not in ("passed", "not reached")), None)
         if failed is None or failed.status != "wrong answer" or failed.findings[0].facet != "value":
@@ -249,18 +259,27 @@ class OpenProblem:
         if asked["call"] is None:
             return cases
         seen: list[bytes] = []
-        with contextlib.closing(self._runner(submission, lambda number, body: seen.append(body))) as runner:
+        with contextlib.closing(self._new_runner(submission, lambda number, body: seen.append(body))) as runner:
             runner.run([asked["call"]], self._drawn.pool, {asked["call"]: asked["body"]})
         said = self.ask({"type": "parts", "call": asked["call"]}, seen[0])["said"] if seen else None
         found = failed.model_copy(update={"inside": said})
         return tuple(found if case is failed else case for case in cases)
 
+    def abandon(self) -> None:
+        """End a judging at once, from another thread; it raises JudgeError or gives a report that means nothing."""
+        self._abandoned = True
+        if self._runner:
+            self._runner.abandon()
+        self._oracle.kill()
+
     def close(self) -> None:
-        """End the oracle worker."""
+        """End the oracle worker; what it wrote goes with it."""
         self._oracle.kill()
         self._oracle.finish()
+        if self._scratch:
+            leftovers.remove(self._scratch)
 
-    def _runner(self, submission: Submission, observed: Callable[[int, bytes], None]) -> Runner:
+    def _new_runner(self, submission: Submission, observed: Callable[[int, bytes], None]) -> Runner:
         setup = {
             "source": submission.source.decode("utf-8-sig"),
             "names": [entry.name for entry in self.problem.entry_points],

@@ -71,6 +71,8 @@ class Runner:
         self._pool = b""
         self._calls: Mapping[int, bytes] = {}
         self._begun: Worker | None = None
+        self._running: Worker | None = None
+        self._abandoned = False
         self._given = 0.0  # when the calls were handed over, and when the first one began
         self._ready = 0.0
         self._setup = setup | {
@@ -94,6 +96,12 @@ class Runner:
             setup["lock"] = setup["lock"] | {"scratch": self._scratch, "scratch_mib": self._limits.scratch_mib}
         self._begun.send(setup)
 
+    def abandon(self) -> None:
+        """End the worker that runs, and begin no other; from another thread."""
+        self._abandoned = True
+        if self._running:
+            self._running.kill()
+
     def close(self) -> None:
         """End a worker that was begun and got no calls."""
         if self._begun:
@@ -106,12 +114,15 @@ class Runner:
         self._pool, self._calls = pool, calls
         deadline: float | None = None
         remaining = list(order)
-        while remaining and not (self.ran.import_lost or self.ran.missing):
+        while remaining and not (self.ran.import_lost or self.ran.missing or self._abandoned):
             if self._begun is None:
                 self.begin()
             assert self._begun
             worker, self._begun = self._begun, None
+            self._running = worker
             try:
+                if self._abandoned:  # just now, before there was anything to end
+                    worker.kill()
                 now = self._start(worker, remaining)
                 deadline = deadline or max(now, self._given) + self._limits.submission_seconds
                 if self._load(worker, now):

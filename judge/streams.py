@@ -35,6 +35,8 @@ def measure(
     station: Callable[[str], None] = lambda text: None,
 ) -> StreamReport:
     """Measure a file's streams: curves of the first draw, growth over all. Raises UsageError where there are none."""
+    if problem.feedback == "verdict":
+        raise UsageError(f"{problem.id} shows the verdict only, so there is no stream to look at")
     names = stream_names(problem)
     if not names:
         others = ", ".join(other.id for other in load_problems() if other.stream)

@@ -61,13 +61,19 @@ def submission_file(problem_id: str, given: Path | None, start: Path) -> Path:
         if os.path.lexists(given):
             return given
         raise UsageError(f"{given}: there is no such file{_similar_file(given.name, (given.parent, find(start)))}")
-    folder = find(start)
-    path = None if folder is None else existing_file(problem_id, folder)
-    if path is not None:
-        return Path(shown(path, start))
-    expected = shown((start / FOLDER if folder is None else folder) / f"{problem_id}.py", start)
-    hint = _similar_file(f"{problem_id}.py", (folder, start))
+    expected = expected_file(problem_id, None, start)
+    if os.path.lexists(start / expected):
+        return expected
+    hint = _similar_file(f"{problem_id}.py", (find(start), start))
     raise UsageError(f"{expected}: there is no such file{hint}; judge start {problem_id} writes a stub to begin with")
+
+
+def expected_file(problem_id: str, given: Path | None, start: Path) -> Path:
+    """Name the file that a command means, whether it is there or not."""
+    if given is not None:
+        return given
+    folder = find(start) or start / FOLDER
+    return Path(shown(existing_file(problem_id, folder) or folder / f"{problem_id}.py", start))
 
 
 def existing_file(problem_id: str, folder: Path) -> Path | None:

@@ -50,7 +50,7 @@ LAYERS = [
     {"models", "program"},
     None,  # everything else
     {"pipeline"},
-    {"verify", "report", "streams", "proof_cache"},
+    {"verify", "report", "streams", "proof_cache", "warm", "watch"},
 ]
 
 

@@ -49,6 +49,7 @@ def engines(monkeypatch):
         ("submit layer-norm a.py --isolation auto", "auto"),
         ("submit --isolation process layer-norm", "process"),
         ("submit layer-norm --isolation=process --json", "process"),
+        ("watch layer-norm", "auto"),
     ],
 )
 def test_a_submit_starts_its_engine_at_once(engines, arguments, isolation):
@@ -85,6 +86,22 @@ def test_another_isolation_gets_an_engine_of_its_own(engines):
     early = launch.early(["judge", "submit", "layer-norm"])
     assert launch.take("process") is not early
     launch.close()
+
+
+def test_an_engine_that_has_ended_is_replaced(engines):
+    early = launch.early(["judge", "watch", "layer-norm"])
+    renewed = launch.renew("auto", "kernel")
+    assert renewed is not early
+    assert (early.closes, renewed.closes, renewed.required) == (1, 0, "kernel")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_a_long_command_ends_tidily_where_its_terminal_closes(monkeypatch):
+    handlers = {signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_IGN}
+    monkeypatch.setattr(signal, "getsignal", handlers.get)
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    launch.end_as_by_ctrl_c()
+    assert handlers == {signal.SIGTERM: signal.default_int_handler, signal.SIGHUP: signal.SIG_IGN}
 
 
 def test_an_engine_that_can_not_start_fails_when_the_command_can_say_so(engines, monkeypatch):

@@ -1,6 +1,6 @@
-"""The early start of ``judge submit``: torch begins to load before the command line is parsed.
+"""The early start of ``judge submit`` and ``judge watch``: torch begins to load before the command line is parsed.
 
-    cli.py starts:         early(sys.argv)      the engine starts if the arguments look like a submit
+    cli.py starts:         early(sys.argv)      the engine starts if the arguments look like one of them
     typer, pydantic load   ...                  while torch loads in the engine's process
     the command begins:    take(isolation)      the engine that was started, or a new one
     the process ends:      close()              whatever is left, also after a usage error
@@ -24,10 +24,10 @@ _started: tuple[str, Engine] | None = None
 
 
 def early(argv: Sequence[str]) -> Engine | None:
-    """Start an engine if these are the arguments of a submit that can go well."""
+    """Start an engine if these are the arguments of a submit or a watch that can go well."""
     global _started
     isolation = _isolation(argv)
-    if argv[1:2] != ["submit"] or len(argv) < 3 or "--help" in argv or isolation is None:
+    if argv[1:2] not in (["submit"], ["watch"]) or len(argv) < 3 or "--help" in argv or isolation is None:
         return None
     import signal  # most commands have no use for it
 
@@ -57,6 +57,22 @@ def take(isolation: str, required: str | None = None) -> Engine:
     engine = _started[1] if _started is not None and _started[0] == isolation else Engine(isolation)
     engine.required = required
     return engine
+
+
+def renew(isolation: str, required: str | None = None) -> Engine:
+    """Give a new engine in the place of one that has ended."""
+    close()
+    return take(isolation, required)
+
+
+def end_as_by_ctrl_c() -> None:
+    """Let a closed terminal or a plain kill end a long command as Ctrl-C does: tidily."""
+    import signal
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def close() -> None:

@@ -161,6 +161,7 @@ class Engine:
         self._without = list(without) if self.forks else ["capabilities", "landlock", "seccomp"]
         self._numbers = iter(range(1 << 62))
         self._workers: dict[int, Worker] = {}
+        self._spare: tuple[Role, int, Worker] | None = None
         self._processes: list[subprocess.Popen[bytes]] = []
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -227,7 +228,15 @@ class Engine:
 
     def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
         """A new worker of that role."""
+        if self._spare and self._spare[:2] == (role, log_bytes):
+            (*_, spare), self._spare = self._spare, None
+            return spare
         return self._forked(role, log_bytes) if self.forks else self._spawned(role, log_bytes)
+
+    def keep_ready(self, role: Role, log_bytes: int) -> None:
+        """Let a worker import torch before it is asked for, where each does so itself; forking needs no such thing."""
+        if not self.forks and self._spare is None:
+            self._spare = role, log_bytes, self._spawned(role, log_bytes)
 
     def close(self) -> None:
         """End every process that was started here."""

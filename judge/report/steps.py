@@ -57,8 +57,10 @@ def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, 
             yield f"{again} --seed {report.seed} --case {root.name}", "the same inputs again"
 
 
+def is_own_file(path: Path, problem_id: str) -> bool:
+    """Whether it is the file that a command means where none is named."""
+    return path.parent.name == "submissions" and path.stem.replace("_", "-") == problem_id
+
+
 def _file_argument(report: Report) -> str:
-    """Name the file, unless it is the one that is judged without being named."""
-    path = Path(report.file)
-    default = path.parent.name == "submissions" and path.stem.replace("_", "-") == report.problem
-    return "" if default else f" {shlex.quote(clean.line(report.file))}"
+    return "" if is_own_file(Path(report.file), report.problem) else f" {shlex.quote(clean.line(report.file))}"
