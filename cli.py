@@ -360,7 +360,7 @@ def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Rep
 
     if not as_json:
         _console()
-        following = _following(problem)
+    following = None if as_json else _following(problem)
     render = writer("json" if as_json else "terminal")
     return lambda report: render(report, verbose=verbose, following=following)
 

@@ -49,7 +49,8 @@ def _case_changes(cases: Sequence[CaseResult], cases_before: Sequence[CaseResult
 
 
 def _kind(case: CaseResult) -> str:
-    return case.status if case.status in ("passed", "not reached") else "failed"
+    """What became of a case; one that waits for another one's mending has failed."""
+    return case.status if case.status in ("passed", "not reached") and case.after is None else "failed"
 
 
 class Screen:
