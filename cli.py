@@ -111,6 +111,9 @@ Plot = Annotated[
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show every case in full.")]
 Shown = Annotated[Feedback, typer.Option(help="Show less: no diagnosis, or the verdict only.")]
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders whose files are judged.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="How many at a time.  [default: one per processor]")]
+Diagnose = Annotated[bool, typer.Option("--diagnose", help="Look for the bugs, too: slower.")]
 Production = Annotated[bool, typer.Option("--production", help="Judge mutants like a student's file: slower.")]
 ProofSeed = Annotated[int | None, typer.Option(min=0, help="Draw the inputs with it; else anew.", show_default=False)]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Prove again what has not changed, too.")]
@@ -263,6 +266,30 @@ def status() -> None:
 
     record = progress.Progress(workspace.find(Path.cwd()), _warn)
     _say(pages.status(catalog.load_problems(), record.standings()))
+
+
+@app.command()
+def grade(
+    id: Id, paths: Paths, as_json: AsJson = False, isolation: How = Isolation.auto, require_isolation: Required = None,
+    workers: Workers = None, diagnose: Diagnose = False,
+) -> None:  # fmt: skip
+    """Judge many files, or folders of files; nothing is recorded."""
+    import time
+    from collections import Counter
+
+    from judge import batch, catalog, workspace
+    from judge.report import grades
+
+    gc.enable()  # this one takes its time
+    problem, files, started = catalog.find_problem(id), workspace.python_files(paths), time.monotonic()
+    verdicts: Counter[str] = Counter()
+    with launch.take(isolation.value, require_isolation) as engine:
+        for report in batch.judge_all(problem, files, engine, workers=workers, diagnose=diagnose):
+            verdicts[report.verdict] += 1
+            _say(grades.row(report) if as_json else grades.line(report))
+    if not as_json:
+        _say(grades.total(verdicts, time.monotonic() - started))
+    raise typer.Exit(3 if verdicts["judge error"] else 0)
 
 
 @app.command()

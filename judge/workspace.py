@@ -198,3 +198,19 @@ def _write_at_once(path: Path, content: bytes) -> None:
 
 def _partial(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.partial")
+
+
+def python_files(paths: Sequence[Path]) -> list[Path]:
+    """List the files that are meant: those given, and all .py files in the folders given. Raises UsageError."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(one for one in path.rglob("*.py") if one.is_file())
+            if not inside:
+                raise UsageError(f"{path}: the folder holds no .py file")
+            files += inside
+        elif path.exists():
+            files.append(path)
+        else:
+            raise UsageError(f"{path}: there is no such file or folder")
+    return list(dict.fromkeys(files))

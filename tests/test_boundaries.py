@@ -50,7 +50,7 @@ LAYERS = [
     {"models", "program"},
     None,  # everything else
     {"pipeline"},
-    {"verify", "report", "streams", "proof_cache", "warm", "watch"},
+    {"verify", "report", "streams", "proof_cache", "warm", "watch", "batch"},
 ]
 
 

@@ -1,0 +1,92 @@
+"""Many submissions to one problem: a queue, and workers that keep their processes and drawn inputs at hand.
+
+Each worker has an open problem of its own, which it draws anew after a while, so that no inputs serve a whole course.
+Reports come as they are ready, at most a few ahead of whoever takes them: nothing grows with the number of files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+
+from judge.errors import JudgeError, ProblemError, SubmissionError
+from judge.models import Problem, Report
+from judge.pipeline import OpenProblem, not_judged
+from judge.processes.supervision import Engine
+from judge.submission import read_submission
+
+_PER_DRAW = 50
+_AHEAD = 2  # submissions that wait for each worker
+
+
+def judge_all(
+    problem: Problem, paths: Iterable[Path], engine: Engine, *, workers: int | None = None, diagnose: bool = False
+) -> Iterator[Report]:
+    """Judge files, ``workers`` at a time (one per processor if None); the reports come in the order of their end."""
+    count = workers or os.cpu_count() or 1
+    desks: SimpleQueue[_Desk] = SimpleQueue()
+    made = [_Desk(problem, engine, diagnose) for _ in range(count)]
+    for desk in made:
+        desks.put(desk)
+
+    def judge(path: Path) -> Report:
+        desk = desks.get()
+        try:
+            return desk.judge(path)
+        finally:
+            desks.put(desk)
+
+    waiting = iter(paths)
+    with ThreadPoolExecutor(max_workers=count) as pool:
+        try:
+            running: set[Future[Report]] = {pool.submit(judge, path) for path in islice(waiting, count * _AHEAD)}
+            while running:
+                ready, running = wait(running, return_when=FIRST_COMPLETED)
+                running |= {pool.submit(judge, path) for path in islice(waiting, len(ready))}
+                yield from (one.result() for one in ready)
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for desk in made:
+                desk.clear()
+
+
+class _Desk:
+    """One worker's open problem."""
+
+    def __init__(self, problem: Problem, engine: Engine, diagnose: bool):
+        self._problem = problem
+        self._engine = engine
+        self._diagnose = diagnose
+        self._opened: OpenProblem | None = None
+        self._judged = 0
+
+    def judge(self, path: Path) -> Report:
+        try:
+            submission = read_submission(path, self._problem)
+            opened = self._open()
+            return opened.judge(submission, diagnose=self._diagnose, streams=False)
+        except SubmissionError as exc:
+            return not_judged(self._problem, path, exc)
+        except (ProblemError, JudgeError) as exc:
+            self.clear()  # whatever went wrong, the next one begins with processes of its own
+            return not_judged(self._problem, path, exc)
+
+    def clear(self) -> None:
+        if self._opened is not None:
+            with contextlib.suppress(OSError):
+                self._opened.close()
+        self._opened, self._judged = None, 0
+
+    def _open(self) -> OpenProblem:
+        if self._judged >= _PER_DRAW:
+            self.clear()
+        if self._opened is None:
+            self._opened = OpenProblem(self._problem, self._engine, seed=secrets.randbits(32))
+        self._judged += 1
+        return self._opened

@@ -1,0 +1,95 @@
+"""Many submissions at once: each gets its own verdict, and nothing is left over or grows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import TINY
+
+from judge.batch import judge_all
+from judge.catalog import load_problem
+from judge.errors import UsageError
+from judge.report import grades
+from judge.workspace import python_files
+
+RIGHT = "import torch\n\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
+KINDS = {
+    "accepted": RIGHT,
+    "wrong answer": RIGHT.replace("-1", "0"),
+    "runtime error": RIGHT.replace("x @ y", "x @ z"),
+    "invalid submission": "def solve(x, y:\n",
+}
+
+
+@pytest.fixture
+def problem():
+    return load_problem("softmax", folder=TINY)
+
+
+def written(folder: Path, times: int) -> list[Path]:
+    for number in range(times):
+        for verdict, source in KINDS.items():
+            (folder / f"{verdict.replace(' ', '_')}_{number:03}.py").write_text(source)
+    return sorted(folder.iterdir())
+
+
+def test_each_file_gets_its_own_verdict(tmp_path, engine, problem):
+    files = written(tmp_path, 3)
+    reports = list(judge_all(problem, files, engine, workers=2))
+    assert sorted(report.file for report in reports) == [str(path) for path in files]
+    for report in reports:
+        assert Path(report.file).stem.startswith(report.verdict.replace(" ", "_"))
+
+
+def test_descriptors_and_processes_don_t_grow_with_the_files(tmp_path, engine, problem):
+    written(tmp_path, 20)
+    counted = []
+    for number, _ in enumerate(judge_all(problem, python_files([tmp_path]), engine, workers=2)):
+        if number in (20, 75):
+            counted.append((len(os.listdir("/proc/self/fd")), len(engine._workers)))
+    (early, _), (late, workers) = counted
+    assert late <= early + 12  # pipes of the submissions that are on their way
+    assert workers <= 8
+
+
+def test_whoever_stops_reading_ends_the_work(tmp_path, engine, problem):
+    reports = judge_all(problem, written(tmp_path, 5), engine, workers=2)
+    next(reports)
+    reports.close()
+    assert list(judge_all(problem, [tmp_path / "accepted_000.py"], engine))[0].verdict == "accepted"
+
+
+def test_a_broken_problem_is_a_judge_error_for_each(tmp_path, engine, problem):
+    broken = problem.model_copy(update={"folder": tmp_path / "nowhere"})
+    (tmp_path / "answer.py").write_text(RIGHT)
+    (report,) = judge_all(broken, [tmp_path / "answer.py"], engine)
+    assert report.verdict == "judge error"
+
+
+def test_files_and_folders_are_listed_once_each(tmp_path):
+    (tmp_path / "anna").mkdir()
+    (tmp_path / "anna" / "a.py").write_text("")
+    (tmp_path / "b.py").write_text("")
+    assert python_files([tmp_path / "b.py", tmp_path]) == [tmp_path / "b.py", tmp_path / "anna" / "a.py"]
+    with pytest.raises(UsageError, match="no such file"):
+        python_files([tmp_path / "c.py"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no .py file"):
+        python_files([tmp_path / "empty"])
+
+
+def test_lines_name_the_verdict_and_the_first_failure(tmp_path, engine, problem):
+    files = written(tmp_path, 1)
+    reports = {report.verdict: report for report in judge_all(problem, files, engine, diagnose=True)}
+    lines = {verdict: grades.line(report) for verdict, report in reports.items()}
+    assert lines["wrong answer"].split()[:3] == ["0/1", "wrong", "answer"]
+    assert lines["wrong answer"].endswith("plain")
+    rows = {verdict: json.loads(grades.row(report)) for verdict, report in reports.items()}
+    assert rows["wrong answer"]["diagnosis"] == ["wrong_axis"]
+    assert rows["accepted"]["failed"] == []
+    assert rows["invalid submission"]["line"] == 1
+    assert "4 submissions in 2.0 s: 1 accepted" in grades.total(Counter(rows.keys()), 2.0)
