@@ -19,7 +19,7 @@ from judge.workspace import python_files
 RIGHT = "import torch\n\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
 KINDS = {
     "accepted": RIGHT,
-    "wrong answer": RIGHT.replace("-1", "0"),
+    "wrong answer": RIGHT.replace("return", "return 1 -"),
     "runtime error": RIGHT.replace("x @ y", "x @ z"),
     "invalid submission": "def solve(x, y:\n",
 }
@@ -89,7 +89,7 @@ def test_lines_name_the_verdict_and_the_first_failure(tmp_path, engine, problem)
     assert lines["wrong answer"].split()[:3] == ["0/1", "wrong", "answer"]
     assert lines["wrong answer"].endswith("plain")
     rows = {verdict: json.loads(grades.row(report)) for verdict, report in reports.items()}
-    assert rows["wrong answer"]["diagnosis"] == ["wrong_axis"]
+    assert rows["wrong answer"]["diagnosis"] == ["one_minus"]
     assert rows["accepted"]["failed"] == []
     assert rows["invalid submission"]["line"] == 1
     assert "4 submissions in 2.0 s: 1 accepted" in grades.total(Counter(rows.keys()), 2.0)
