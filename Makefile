@@ -17,5 +17,4 @@ verify:
 	$(PYTHON) -m cli verify --seed 1
 
 bench:
-	$(PYTHON) benchmarks/submit.py
-	$(PYTHON) benchmarks/watch.py
+	$(PYTHON) benchmarks/all.py
