@@ -24,8 +24,8 @@ MEASUREMENTS = {
 HEAD = """\
 # Measurements
 
-Written by `python benchmarks/all.py` on {processors} processors ({machine}), Python {python}, torch {torch}. Milliseconds
-are this machine's; ratios are to what ran beside it in the same command, and limits are the project's own.
+Written by `python benchmarks/all.py` on {processors} processors ({machine}), Python {python}, torch {torch}.
+Milliseconds are this machine's; ratios are to what ran beside it in the same command, and limits are the project's own.
 """
 
 
