@@ -265,7 +265,7 @@ def chain(depth=3):
 def test_a_stream_is_measured_in_one_run_with_its_gradient_at_every_place():
     seen = observe(chain(), "stream", f=lambda x: 2 * x)
     assert [seen.values[name].equal(2 ** (int(name) + 1) * normal(2, 3)) for name in "012"] == [True] * 3
-    cotangent = POOL[:6].reshape(2, 3)
+    cotangent = POOL[:6].reshape(3, 2).T
     assert [
         seen.gradients[name].allclose(factor * cotangent) for name, factor in zip("012", (4, 2, 1), strict=True)
     ] == [True] * 3
@@ -296,7 +296,7 @@ def test_the_reference_is_asked_for_values_gradients_and_their_natural_sizes():
 def test_gradients_are_those_for_the_cotangent_from_the_pool():
     x, w = normal(2, 3), normal(3, 4, seed=2)
     seen = observe(call("f", x, w=w), f=lambda x, w: x @ w)
-    cotangent = POOL[:8].reshape(2, 4)
+    cotangent = POOL[:8].reshape(4, 2).T
     assert seen.gradients["0.0"].allclose(cotangent @ w.T)
     assert seen.gradients["0.w"].allclose(x.T @ cotangent)
 
@@ -311,8 +311,23 @@ def test_the_pool_repeats_where_it_is_too_short():
     like = torch.zeros(30, 7, dtype=torch.float32)
     made = cotangent(POOL, 95, like)
     assert (made.shape, made.dtype) == (like.shape, like.dtype)
+    made = made.T
     assert made.flatten()[:10].double().allclose(torch.cat([POOL[95:], POOL[:4]]), atol=1e-6)
     assert made.flatten()[101:111].equal(made.flatten()[:10])
+
+
+def test_a_backward_pass_by_hand_has_to_take_a_gradient_in_any_layout():
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return 2 * gradient.view(-1).view(gradient.shape)
+
+    seen = observe(call("f", normal(2, 3)), f=Doubled.apply)
+    assert "view size is not compatible" in seen.gradient_error.message
 
 
 def test_results_are_differentiated_where_the_author_says_so():
@@ -354,7 +369,7 @@ def test_a_call_without_anything_to_differentiate_has_no_gradients():
 def test_parameters_get_gradients_under_their_names():
     x, state = normal(4, 3), {"weight": normal(2, 3, seed=2)}
     seen = observe(module_call("Linear", {}, state, x), Linear=Linear)
-    cotangent = POOL[:8].reshape(4, 2)
+    cotangent = POOL[:8].reshape(2, 4).T
     assert set(seen.gradients) == {"4.0", "weight"}
     assert seen.gradients["weight"].allclose(cotangent.T @ x)
 

@@ -73,9 +73,14 @@ def along_a_stream(run: Run, pool: torch.Tensor) -> dict[str, Any]:
 
 
 def cotangent(pool: torch.Tensor, position: int, like: torch.Tensor) -> torch.Tensor:
-    """A cotangent of the shape of ``like``, cut from the pool, which repeats."""
+    """A cotangent of the shape of ``like``, cut from the pool, which repeats.
+
+    Its axes lie in memory in reverse order: gradients come in any layout, and a backward pass that is written by hand
+    has to take them.
+    """
     index = (torch.arange(like.numel()) + position) % pool.numel()
-    return pool[index].reshape(like.shape).to(like.dtype)
+    values = pool[index].to(like.dtype).reshape(like.shape[::-1])
+    return values.permute(tuple(reversed(range(like.dim()))))
 
 
 def _norm(tensor: torch.Tensor) -> float:

@@ -161,7 +161,12 @@ def sizes_that_coincide(draw):
     "tells masks and streams apart where batch, heads and both lengths are equal"
     one_hidden = torch.ones(3, 3, dtype=torch.bool)
     one_hidden[torch.arange(3), draw.permutation(3)] = False  # another key for each query: no two rows are equal
-    pairs = (None, one_hidden), (open_mask(draw, 3, 3), None), (None, draw.mask(1, 3, 3, 3))
+    pairs = (
+        (None, one_hidden),
+        (open_mask(draw, 3, 3), None),
+        (None, draw.mask(1, 3, 3, 3)),
+        (None, draw.mask(3, 1, 1, 3)),
+    )
     return [module_call(BLOCK, CONFIG, block_state(draw), *streams(draw, 3, 3, 3), *pair) for pair in pairs]
 
 

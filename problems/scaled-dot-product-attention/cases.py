@@ -151,6 +151,7 @@ def equal_sizes(draw):
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4)),
+        call(ATTENTION, query, key, value, mask=draw.mask(4, 1, 1, 4)),
         call(ATTENTION, query, key, value, mask=draw.permutation(4)[:, None] < 2),
     ]
 
