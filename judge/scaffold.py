@@ -19,6 +19,7 @@ STEPS = (
     ("statement.md", "the contract, one worked example whose numbers you have run, sources, three hints"),
     ("stub.py", "the signatures with their shapes, and nothing that passes"),
     ("hidden/reference.py", "the model answer: one decision in a line, so that bugs are edits of single statements"),
+    ("hidden/example.py", "the statement's example, computed with the reference and printed as it stands there"),
     ("cases.py", "inputs that amplify bugs: distinct sizes, random gains and biases, masks, odd strides"),
     ("hidden/mutants.toml", "a dozen mistakes that students make, each with the cases that must catch it"),
     ("hidden/rewrites/", "three to five right answers in truly different styles"),
@@ -101,6 +102,13 @@ def plain(draw):
 
 def {name}(x):
     raise NotImplementedError("write hidden/reference.py")
+''',
+    "hidden/example.py": '''\
+"""The example of statement.md, computed with the reference."""
+
+import torch
+
+print(rounded({name}(torch.ones(3))))
 ''',
     "hidden/mutants.toml": """\
 # A mutant is an edit of one statement of hidden/reference.py:
