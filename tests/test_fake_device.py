@@ -328,3 +328,17 @@ def test_of_a_random_call_the_first_applications_are_enough():
     one.random()
     assert run_on_fake_device(one.program, {"f": lambda x: calls.append(1) or x + 1}) == {}
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: x * torch.ones(2).type(x.type()), lambda x: x.type(torch.float64), lambda x: x.type("torch.cuda.FloatTensor")]
+)  # fmt: skip
+def test_the_name_of_a_type_names_the_accelerator(f):
+    assert stays(call("f", torch.randn(2, dtype=torch.float64)), f=f)
+
+
+@pytest.mark.parametrize("kind", ["torch.DoubleTensor", torch.DoubleTensor])
+def test_a_type_of_the_cpu_leads_away_from_it(kind):
+    one = call("f", torch.randn(2, dtype=torch.float64))
+    assert said(one, f=lambda x: x.type(kind)) == {"elsewhere": ["output"]}
+    assert "mixed" in said(one, f=lambda x: x * x.type(kind))

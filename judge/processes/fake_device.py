@@ -22,6 +22,7 @@ _DEVICE_OF = _T.device.__get__
 _IS_CUDA = _T.is_cuda.__get__  # type: ignore[attr-defined]
 _IS_CPU = _T.is_cpu.__get__  # type: ignore[attr-defined]
 _COPIES = (_T.copy_, _T.__setitem__)  # values may come from anywhere
+_TYPES = f"torch.{DEVICE.type}."  # what the names of its tensors' types begin with
 _AFTER_ANOTHER = (_T.type_as, _T.to)
 _SCRIPTED = tuple((kind, kind.__call__) for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod))
 PLAIN = (torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor))
@@ -52,6 +53,8 @@ class FakeDevice(TorchFunctionMode):
             return isinstance(args[0], Elsewhere) == isinstance(args[1], Elsewhere)
         if func is torch.device:  # a name, not a place: code may ask for the accelerator's
             return func(*args, **kwargs)
+        if func is _T.type and len(args) == 1 and not kwargs and isinstance(args[0], Elsewhere):
+            return func(args[0]).replace("torch.", _TYPES, 1)
         if func is _T.cuda:  # a build without CUDA would refuse
             return _placed(args[0], True)
         with torch._C.DisableTorchFunctionSubclass():
@@ -122,6 +125,11 @@ def _named_device(func: Any, args: Any, kwargs: dict[str, Any]) -> torch.device 
             device = torch.device(args[1])
         except RuntimeError:
             return None
+    kind = args[1] if func is _T.type and len(args) > 1 else kwargs.get("dtype") if func is _T.type else None
+    if kind is not None and not isinstance(
+        kind, torch.dtype
+    ):  # a tensor type, by its name or itself, names a device too
+        return DEVICE if str(kind).startswith(_TYPES) else _CPU
     return None if device is None else torch.device(device)
 
 
@@ -131,6 +139,8 @@ def _on_cpu(value: Any) -> Any:
         return _CPU
     if isinstance(value, str) and value.split(":")[0] == DEVICE.type:
         return "cpu"
+    if isinstance(value, str) and value.startswith(_TYPES):
+        return value.replace(_TYPES, "torch.", 1)
     if isinstance(value, dict):
         return {key: _on_cpu(part) for key, part in value.items()}
     return type(value)(_on_cpu(part) for part in value) if type(value) in (list, tuple) else value
