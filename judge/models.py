@@ -184,6 +184,7 @@ class Bug(Value):
     """A seeded bug that a file of tests is to notice: named only once it is, otherwise by the behaviour it breaks."""
 
     behaviour: str
+    mutant: str | None = None
     caught_by: str | None = None  # the test that failed on it
     what: str | None = None
     idea: str | None = None

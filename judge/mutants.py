@@ -8,7 +8,8 @@
     idea   = "eps keeps the variance away from zero, so it belongs under the root"
 
 Where the answer is a file of tests there are no cases to name: instead of ``kills`` stands the ``behaviour`` that the
-bug breaks, one of BEHAVIOURS. A bug that needs two to four edits lists them as ``[[name.edits]]``. See edits.py for what an edit is.
+bug breaks, one of BEHAVIOURS. A bug that needs two to four edits lists them as ``[[name.edits]]``. See edits.py for
+what an edit is.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def load_mutants(folder: Path, *, for_tests: bool = False) -> tuple[Mutant, ...]
     except SyntaxError as exc:
         raise ProblemError(f"{shown(folder, REFERENCE)}: line {exc.lineno}: does not parse: {exc.msg}") from exc
     tables = read_toml(folder, MUTANTS)
-    return tuple(_mutant(f"{shown(folder, MUTANTS)}: {name}", name, tables[name], reference, for_tests) for name in tables)
+    return tuple(
+        _mutant(f"{shown(folder, MUTANTS)}: {name}", name, tables[name], reference, for_tests) for name in tables
+    )
 
 
 def mutate(reference_source: str, edits: Sequence[Edit]) -> str:

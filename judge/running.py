@@ -185,7 +185,11 @@ class Runner:
                 self._observed(number, event.body)
                 before, remaining = event.at, rest
                 continue
-            lost = self._overrun(deadline) if event is None else end_of(worker, event, "during the call", self._limits.output_kib)
+            lost = (
+                self._overrun(deadline)
+                if event is None
+                else end_of(worker, event, "during the call", self._limits.output_kib)
+            )
             self.ran.lost[number] = lost
             self._reasons[lost.status] += 1
             return rest
@@ -249,9 +253,7 @@ def end_of(worker: Worker, event: Event, when: str, output_kib: int) -> Lost:
         return Lost("time limit", f"the processor time was used up {when}")
     if number:
         return Lost("runtime error", f"the process was ended by signal {number} ({_signal_name(number)}) {when}")
-    return Lost(
-        "runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}"
-    )
+    return Lost("runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}")
 
 
 def exit_of(worker: Worker) -> Event | None:

@@ -66,9 +66,9 @@ class Arguments:
             if _form(tensor) != form
         ]
         contents = [
-            [number, tuple(now)]
+            [number, tuple(after)]
             for number, (container, before) in enumerate(zip(self._given.containers, self._contents, strict=True))
-            if not _same(now := _contents(container), before)
+            if not _same(after := _contents(container), before)
         ]
         found = {"written": written, "forms": forms, "contents": contents}
         return {name: part for name, part in found.items() if part}
@@ -82,7 +82,7 @@ class _HandOver(torch.autograd.Function):
         return held[0]
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         return gradient, None
 
 

@@ -4,10 +4,10 @@ Unlike `wire`, which rebuilds tensors plain, a parcel keeps strides, memory that
 tensors, lists and dicts, and the field names of tuples. Decoding trusts nothing: `unpack` gives the values of hostile
 bytes or a WireError, and never takes more memory than they account for.
 
-A parcel is a u32 length, a JSON header {"tree", "tensors", "storages"} and the storages' bytes. A tensor of the table is
-[dtype, shape, stride, offset, storage, requires_grad, is_leaf]. The tree is wire's, with {"t": 3} the third tensor of the
-table, {"n": [type name, field names, parts]} a tuple with names, {"k": 2} the second list or dict again, and
-{"x": [3, ...]} what only the receiver can make, see `Reference`.
+A parcel is a u32 length, a JSON header {"tree", "tensors", "storages"} and the storages' bytes. A tensor of the table
+is [dtype, shape, stride, offset, storage, requires_grad, is_leaf]. The tree is wire's, with {"t": 3} tensor 3 of the
+table, {"n": [type name, field names, parts]} a tuple with names, {"m": pairs} an OrderedDict, {"k": 2} the list or dict
+with this number again, and {"x": [3, ...]} what only the receiver can make, see `Reference`.
 """
 
 from __future__ import annotations
@@ -239,8 +239,9 @@ class _Unpacking:
         if kind in ("t", "b", "k"):
             if type(content) is not int or content < 0:
                 raise WireError("a part of unknown form")
-            lists = {"t": self.parcel.tensors, "b": self.parcel.contents, "k": self.parcel.containers}
-            return lists[kind][content]
+            if kind == "t":
+                return self.parcel.tensors[content]
+            return (self.parcel.contents if kind == "b" else self.parcel.containers)[content]
         if kind == "i" and type(content) is str and len(content) <= MAX_DIGITS:
             return int(content)
         if kind == "f" and type(content) is str:

@@ -27,12 +27,18 @@ from _pytest.config import _prepareconfig  # noqa: E402
 from judge.processes.faults import SUBMISSION  # noqa: E402
 
 _WITHOUT = (
-    "cacheprovider", "junitxml", "pastebin", "faulthandler", "doctest", "terminal", "stepwise", "setuponly", "setupplan",
-    "debugging", "tmpdir", "threadexception", "unraisableexception", "legacypath", "logging",
+    "cacheprovider", "junitxml", "pastebin", "faulthandler", "doctest", "terminal", "stepwise", "setuponly",
+    "setupplan", "debugging", "tmpdir", "threadexception", "unraisableexception", "legacypath", "logging",
 )  # fmt: skip
 _CONFIG = _prepareconfig(
-    ["-c", os.devnull, f"--rootdir={os.sep}", "--capture=no", "--assert=plain",
-     *(part for name in _WITHOUT for part in ("-p", f"no:{name}"))]
+    [
+        "-c",
+        os.devnull,
+        f"--rootdir={os.sep}",
+        "--capture=no",
+        "--assert=plain",
+        *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
+    ]
 )
 _MOST_LINES = 8
 _MOST_LETTERS = 600
@@ -99,15 +105,14 @@ class _Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """A report without the pictures of tracebacks, which take longer than the tests; pytest's own marks it xfail."""
+        """A report without pictures of tracebacks, which take longer than tests; pytest's own wrapper marks xfail."""
         outcome: Any = "passed"
         if call.excinfo is not None:
             outcome = "skipped" if isinstance(call.excinfo.value, pytest.skip.Exception) else "failed"
             if outcome == "failed":
                 self._found.setdefault(item.nodeid, _described(call.excinfo.value))
-        return pytest.TestReport(
-            item.nodeid, item.location, {}, outcome, None, call.when, (), call.duration, call.start, call.stop
-        )
+        assert call.when != "collect"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when, (), call.duration)
 
     def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
         self._found.pop(nodeid, None)

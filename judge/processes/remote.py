@@ -1,7 +1,7 @@
 """The student's side of an implementation that runs in another process: a call looks like a call.
 
-Values, flags, shared memory, exceptions and first-order gradients come back, and what the call has done to its arguments
-is done to them here. There is no implementation in this process, whatever looks for one.
+Values, flags, shared memory, exceptions and first-order gradients come back, and what the call has done to its
+arguments is done to them here. There is no implementation in this process, whatever looks for one.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ Role = Literal["student", "oracle", "tests", "implementation"]
 _HERE = Path(__file__).resolve().parent
 _LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
-    "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "runner", "fake_device", "device",
-    "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object", "trial",
-    "lock", "student_worker", "oracle_worker", "parcel", "raised", "handed", "implementation_worker", "remote",
+    "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "runner", "fake_device",
+    "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object",
+    "trial", "lock", "student_worker", "oracle_worker", "parcel", "raised", "handed", "implementation_worker", "remote",
     "pytest_session", "tests_worker", "zygote",
 )  # fmt: skip
 _NEEDED = (
@@ -229,7 +229,7 @@ class Engine:
         threading.Thread(target=self._collect_errors, args=(self._zygote,), daemon=True).start()
 
     def prepare(self, module: str) -> None:
-        """Let the zygote import a module of ours that the workers to come need; spawned workers import it themselves."""
+        """Let the zygote import a module of ours for the workers to come; spawned workers import it themselves."""
         if self.forks and module not in self._prepared:
             self._prepared.add(module)
             self.start()

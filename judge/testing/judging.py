@@ -23,6 +23,8 @@ from judge.testing.session import MOST_TESTS, Budget, Item, Run, Session
 from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
 
+# Modules of torch that it imports lazily, for more than a second, by a word that announces them.
+_HEAVY = dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
 _PRINTED_LINES = 20
 _MOST_HANGS = 2  # after so many runs that did not end the others are not begun
 _AT_ONCE = 2
@@ -40,6 +42,9 @@ def judge_tests(problem: Problem, submission: Submission, engine: Engine, statio
     """Judge a file of tests. Raises SubmissionError where it holds nothing to judge."""
     started = time.monotonic()
     engine.prepare("judge.processes.tests_worker")
+    for word, module in _HEAVY.items():
+        if word.encode() in submission.source:
+            engine.prepare(module)
     correct, wrong = load_implementations(problem.folder)
     station("running your tests")
     judging = _Judging(problem, submission, engine, correct, wrong)
@@ -103,7 +108,7 @@ class _Judging:
         if self._error is not None:
             return self._error.status, self._error.message, self._error.line
         for case in self.cases:
-            if case.status not in ("passed", "not reached"):
+            if case.status != "passed" and case.status != "not reached":
                 return case.status, self._count(), None
         lost = next((run.lost for run in self._correct_runs if run.lost), None)
         if lost is not None:
@@ -150,7 +155,9 @@ class _Judging:
         if all(case.status == "not reached" and case.remarks for case in cases):
             raise SubmissionError(f"{self._submission.path}: no test counts; all are skipped or expected to fail")
         self.cases = tuple(
-            case if case.status in ("passed", "not reached") else case.model_copy(update={"printed": self.printed(number)})
+            case
+            if case.status in ("passed", "not reached")
+            else case.model_copy(update={"printed": self.printed(number)})
             for number, case in enumerate(cases)
         )
         names = [item.name for item in self._items]
@@ -161,7 +168,9 @@ class _Judging:
     def _count(self) -> str:
         assert self.thoroughness is not None
         invalid = sum(case.status not in ("passed", "not reached") for case in self.cases)
-        refused = f"{invalid} of {len(self.cases)} tests {'is' if invalid == 1 else 'are'} not valid; " if invalid else ""
+        refused = (
+            f"{invalid} of {len(self.cases)} tests {'is' if invalid == 1 else 'are'} not valid; " if invalid else ""
+        )
         caught, bugs = self.thoroughness.caught, len(self.thoroughness.bugs)
         return f"{refused}{caught} of {bugs} bugs are noticed"
 

@@ -2,9 +2,9 @@
 
     student worker (locked: pytest, the proxy)  <-- frames -->  this process  <-- frames -->  implementation (locked)
 
-Neither holds a pipe to the other. What comes from the student's worker is passed on as bytes, which the implementation's
-side decodes with care; what it says about its tests is believed, since it says it about itself alone and can't know
-what it tests. Time, memory and ends of processes are measured here.
+Neither holds a pipe to the other. What comes from the student's worker is passed on as bytes, which the other side
+decodes with care; what it says about its tests is believed, since it says it about itself alone and can't know what it
+tests. Time, memory and ends of processes are measured here.
 """
 
 from __future__ import annotations
@@ -222,4 +222,3 @@ def _number(value: Any) -> int | None:
 
 def _texts(value: Any) -> tuple[str, ...]:
     return tuple(str(one)[:200] for one in value[:10]) if isinstance(value, list) else ()
-

@@ -49,7 +49,8 @@ def _bug(implementation: Implementation, run: Run | None, names: Sequence[str], 
     failed = [number for number, outcome in sorted(run.outcomes.items()) if outcome.kind == "failed"]
     catching = next((number for number in failed if number in counted), None)
     if catching is not None:
-        return Bug(behaviour=mutant.behaviour, caught_by=names[catching], what=mutant.what, idea=mutant.idea)
+        named = {"mutant": mutant.name, "what": mutant.what, "idea": mutant.idea}
+        return Bug(behaviour=mutant.behaviour, caught_by=names[catching], **named)
     if run.lost is not None:
         return Bug(behaviour=mutant.behaviour, remark=f"no test failed: {run.lost.message}")
     return Bug(behaviour=mutant.behaviour, remark="only a test that is not valid failed" if failed else None)

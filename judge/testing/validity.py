@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from judge.models import CaseResult, CaseStatus, Finding
 from judge.running import Lost
@@ -33,7 +34,7 @@ class Twice:
 
 def judge_test(number: int, item: Item, twice: Sequence[Twice]) -> CaseResult:
     """Whether a test is valid; a status of "not reached" says that it counts for nothing."""
-    base = {"name": item.name, "sentence": item.sentence or "passes on every correct implementation"}
+    base: dict[str, Any] = {"name": item.name, "sentence": item.sentence or "passes on every correct implementation"}
     lost = next((run.lost for one in twice for run in one.runs if run.lost and run.at == number), None)
     if lost is not None:
         return _lost(base, item, lost)
@@ -44,12 +45,14 @@ def judge_test(number: int, item: Item, twice: Sequence[Twice]) -> CaseResult:
     kinds = {answer.kind for pair in answers for answer in pair if answer is not None}
     idle = next((kind for kind in kinds if kind in IDLE), None)
     if idle is not None:
-        return CaseResult(status="not reached", remarks=(f"{item.name} {IDLE[idle]}, so it counts for nothing",), **base)
+        return CaseResult(
+            status="not reached", remarks=(f"{item.name} {IDLE[idle]}, so it counts for nothing",), **base
+        )
     known = all(answer is not None for pair in answers for answer in pair)
     return CaseResult(status="passed" if known else "not reached", **base)
 
 
-def _lost(base: dict[str, str], item: Item, lost: Lost) -> CaseResult:
+def _lost(base: dict[str, Any], item: Item, lost: Lost) -> CaseResult:
     status: CaseStatus = lost.status
     finding = Finding(facet="validity", subject="on a correct implementation", message=lost.message, line=item.line)
     return CaseResult(status=status, findings=(finding,), **base)
