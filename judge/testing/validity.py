@@ -17,6 +17,8 @@ from judge.testing.session import Item, Outcome, Run
 
 IDLE = {"skipped": "is skipped", "xfailed": "is expected to fail", "xpassed": "is expected to fail, and passes"}
 _MOST_FINDINGS = 3
+_MOST_LINES = 3
+_MOST_LETTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,10 @@ class Twice:
 
 def judge_test(number: int, item: Item, twice: Sequence[Twice]) -> CaseResult:
     """Whether a test is valid; a status of "not reached" says that it counts for nothing."""
-    base: dict[str, Any] = {"name": item.name, "sentence": item.sentence or "passes on every correct implementation"}
+    base: dict[str, Any] = {
+        "name": item.name,
+        "sentence": item.sentence or "is to pass on every correct implementation",
+    }
     lost = next((run.lost for one in twice for run in one.runs if run.lost and run.at == number), None)
     if lost is not None:
         return _lost(base, item, lost)
@@ -96,8 +101,8 @@ def _refusals(answers: Sequence[Sequence[Outcome | None]], twice: Sequence[Twice
 
 
 def _said(outcome: Outcome) -> str:
-    lines = outcome.message.splitlines()
-    return "; ".join(lines[:3]) if lines else f"it {outcome.kind}"
+    lines = [line.strip()[:_MOST_LETTERS] for line in outcome.message.splitlines()[:_MOST_LINES]]
+    return "; ".join(lines) if lines else f"it {outcome.kind}"
 
 
 def _of(run: Run, number: int) -> Outcome | None:
