@@ -46,7 +46,10 @@ class Outcome:
 
 @dataclass(slots=True)
 class Run:
-    """What came of one run. ``lost``: it did not end by itself, during the test ``at`` if one had begun."""
+    """What came of one run, outcomes in the order in which the tests ran.
+
+    ``lost``: it did not end by itself, during the test ``at`` if one had begun.
+    """
 
     items: tuple[Item, ...] | None = None
     outcomes: dict[int, Outcome] = field(default_factory=dict)
@@ -83,8 +86,11 @@ class Session:
         self._problem, self._engine, self._source, self._budget = problem, engine, source, budget
         self._run = Run()
 
-    def run(self, implementation: str, *, backwards: bool, until_failure: bool) -> Run:
-        """Run the tests on an implementation's source, in reverse if ``backwards``, up to a failure if asked for."""
+    def run(
+        self, implementation: str, *, until_failure: bool, backwards: bool = False, turn: tuple[int, int] = (0, 1)
+    ) -> Run:
+        """Run the tests on an implementation's source, in the order that pytest_session.run says, to the end or until
+        one fails."""
         limits = self._problem.limits
         self._student = self._engine.worker("tests", limits.output_kib << 10)
         self._serving = self._engine.worker("implementation")
@@ -93,7 +99,7 @@ class Session:
         setup["cpu_seconds"] = limits.submission_seconds
         try:
             told = {"source": self._source, "alone": len(names) == 1, "seed": secrets.randbits(32)}
-            self._student.send(setup | told | {"backwards": backwards})
+            self._student.send(setup | told | {"backwards": backwards, "turn": turn})
             self._serving.send(setup | {"source": implementation})
             self._locked(self._serving)
             begun = self._locked(self._student)
