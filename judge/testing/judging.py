@@ -96,7 +96,7 @@ class _Judging:
         turns = list(range(len(correct)))
         random.SystemRandom().shuffle(turns)
         self._turns = {one.name: 2 * turn for one, turn in zip(correct, turns, strict=True)}
-        self._budget = Budget(problem.limits.submission_seconds)
+        self._budget = Budget(problem.limits.submission_seconds, _AT_ONCE)
         self._hangs = 0
         self._useless = False
 

@@ -61,17 +61,21 @@ class Run:
 
 
 class Budget:
-    """The time for all runs together, from the moment when the first worker is ready."""
+    """The time for all runs together, from the moment when the first worker is ready.
 
-    def __init__(self, seconds: float):
+    ``at_once`` runs go on at a time, and what all of them wait for new processes does not count.
+    """
+
+    def __init__(self, seconds: float, at_once: int = 1):
         self._seconds = seconds
+        self._at_once = at_once
         self._end: float | None = None
         self._guard = threading.Lock()
 
-    def begin(self, now: float) -> float:
-        """Start counting, if nobody has; gives the moment when it ends."""
+    def begin(self, now: float, waited: float) -> float:
+        """Start counting, if nobody has, or stop for what a run has waited; gives the moment when it all ends."""
         with self._guard:
-            self._end = self._end or now + self._seconds
+            self._end = now + self._seconds if self._end is None else self._end + waited / self._at_once
             return self._end
 
     @property
@@ -97,13 +101,14 @@ class Session:
         names = [entry.name for entry in self._problem.entry_points]
         setup = {"type": "setup", "names": names, "lock": self._engine.lock_plan, "memory_mib": limits.memory_mib}
         setup["cpu_seconds"] = limits.submission_seconds
+        started = time.monotonic()
         try:
             told = {"source": self._source, "alone": len(names) == 1, "seed": secrets.randbits(32)}
             self._student.send(setup | told | {"backwards": backwards, "turn": turn})
             self._serving.send(setup | {"source": implementation})
             self._locked(self._serving)
             begun = self._locked(self._student)
-            self._end = self._budget.begin(begun)
+            self._end = self._budget.begin(begun, begun - started)
             self._follow(begun, until_failure)
         finally:
             self._close()
