@@ -33,11 +33,16 @@ def change(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after), encoding="utf-8")
 
 
+def load(folder: Path) -> None:
+    load_problem("softmax-tests", folder=folder.parent)
+    load_implementations(folder)
+
+
 FAULTS = [
     (TOML, 'contract = "softmax"', "", "contract is missing"),
-    (TOML, 'contract = "softmax"', 'contract = "sofmax"', "did you mean 'softmax'"),
+    (TOML, 'contract = "softmax"', 'contract = "sofmax"', "did you mean softmax?"),
     (TOML, '"(x, y)"', '"(x, y, z)"', "entry_points differ from those of softmax"),
-    (TOML, 'kind = "tests"', 'kind = "code"', "contract = 'softmax' is for kind = \"tests\" only"),
+    (TOML, 'kind = "tests"', 'kind = "code"', "cases.py: the file is missing"),
     (TOML, "points = 1", 'oracle = "reference.norms"', "oracle has no meaning"),
     (TOML, "points = 1", 'closed = ["norms"]', "closed has no meaning"),
     (MUTANTS, 'behaviour = "stability"', 'behaviour = "grace"', "behaviour = 'grace'"),
@@ -51,8 +56,7 @@ FAULTS = [
 def test_a_fault_of_the_folder_is_named(folder, name, before, after, complaint):
     change(folder / name, before, after)
     with pytest.raises(ProblemError) as raised:
-        load_problem("softmax-tests", folder=folder.parent)
-        load_implementations(folder)
+        load(folder)
     assert complaint in str(raised.value)
     assert_reads_well(str(raised.value))
 
