@@ -25,9 +25,7 @@ from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
 
 # What is imported late and takes longer than a run, by a word that announces it.
-_HEAVY = HEAVY | {
-    "assert_close": "torch.distributed.tensor", "gradcheck": "torch.distributed.tensor", "numpy": "numpy.testing",
-}  # fmt: skip
+_HEAVY = HEAVY | dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
 _PRINTED_LINES = 20
 _MOST_HANGS = 2  # after so many runs that did not end the others are not begun
 _AT_ONCE = 3  # two processes each, one of which waits for the other
