@@ -20,7 +20,8 @@ from judge.models import CaseResult, Environment, Problem, Report, Submission, T
 from judge.processes.supervision import Engine
 from judge.running import HEAVY, LOADING, Lost
 from judge.testing.implementations import Implementation, load_implementations
-from judge.testing.session import MOST_TESTS, Budget, Item, Run, Session
+from judge.testing.said import Item, Run
+from judge.testing.session import MOST_TESTS, Budget, Session
 from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
 
