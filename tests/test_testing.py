@@ -13,7 +13,7 @@ HEAD = """
 import torch
 
 def draw(size=1.0):
-    return size * torch.randn(3, 4, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)
+    return size * torch.randn(30, 4, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)
 
 def right(impl, size=1.0):
     x, y = draw(size)
@@ -77,11 +77,11 @@ class TestSolve:
             impl()
 
 def test_approx(impl):
-    assert impl(*draw()).sum().item() == pytest.approx(3)
+    assert impl(*draw()).sum().item() == pytest.approx(30)
 
 def test_gradients(impl):
     x, y = draw()
-    assert torch.autograd.gradcheck(impl, (x.requires_grad_(), y.requires_grad_()))
+    assert torch.autograd.gradcheck(impl, (x[:3].requires_grad_(), y.requires_grad_()))
 """
 )
 
