@@ -32,7 +32,15 @@ class Check:
 
 def examine(start: Path) -> list[Check]:
     """Look at the interpreter, the packages, the isolation, the folders and the record of attempts."""
-    return [_python(), _torch(), _package("numpy"), *_isolation(), _problems(), *_submissions(start)]
+    return [
+        _python(),
+        _torch(),
+        _package("numpy"),
+        _package("pytest"),
+        *_isolation(),
+        _problems(),
+        *_submissions(start),
+    ]
 
 
 def _python() -> Check:

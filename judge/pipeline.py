@@ -40,7 +40,6 @@ from judge.processes.plain import encode_plain
 from judge.processes.supervision import Engine
 from judge.running import LOADING, Lost, Ran, Runner
 from judge.submission import read_submission
-from judge.testing.judging import judge_tests
 
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
@@ -72,6 +71,8 @@ def submit(
         submission = read_submission(path, problem)
         station("starting torch")
         if problem.kind == "tests":
+            from judge.testing.judging import judge_tests  # no other problem has a use for it
+
             return judge_tests(problem, submission, engine, station)
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
             station("running your code")
