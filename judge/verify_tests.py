@@ -7,16 +7,23 @@ fail_*.py             are not, for the reason that their first line gives; neith
 # fails: invalid: TEXT            a test is not valid, and the report says so in sentences with TEXT
 # fails: uncaught: scale, masks   all tests are valid, and mutants that break these behaviours are not caught
 # fails: time limit: TEXT         or another verdict, whose message holds TEXT
+
+A fail_*.py meets only the mutants that its reason is about, all of them with ``--production``.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from judge import catalog, pipeline
+from judge import catalog
+from judge.errors import SubmissionError
 from judge.models import Problem, Report
+from judge.mutants import BEHAVIOURS
 from judge.processes.supervision import Engine
+from judge.submission import read_submission
 from judge.testing.implementations import load_implementations
+from judge.testing.judging import judge_tests
 from judge.verify import Progress, Prover
 
 LEAST = {"mutants": 25, "rewrites": 6, "files pass_*.py": 4, "files fail_*.py": 12}
@@ -37,6 +44,7 @@ class TestsProver(Prover):
         self.proof.unit = "exemplars"
         self._hidden = problem.folder / "hidden"
         self._engine = engine
+        self._thorough = production
 
     def _all(self) -> None:
         correct, wrong = load_implementations(self.tests.folder)
@@ -59,11 +67,11 @@ class TestsProver(Prover):
         self._count(len(mutants), len(correct) - 1, passing, len(exemplars) - passing)
 
     def _exemplar(self, path: Path) -> None:
-        report = self._submit(path)
+        first = path.read_text(encoding="utf-8").partition("\n")[0]
+        report = self._submit(path, first.removeprefix(_MARK) if first.startswith(_MARK) else "")
         for bug in report.thoroughness.bugs if report.thoroughness else ():
             if bug.mutant is not None:
                 self.proof.kills[bug.mutant].append(path.stem)
-        first = path.read_text(encoding="utf-8").partition("\n")[0]
         where = f"hidden/exemplars/{path.name}"
         if path.stem.startswith("pass_"):
             self.proof.judging_seconds = self.proof.judging_seconds or report.seconds
@@ -72,11 +80,24 @@ class TestsProver(Prover):
         elif not path.stem.startswith("fail_") or not first.startswith(_MARK):
             self._complain(f"{where}: is named neither pass_ nor fail_, or its first line is not like '{_MARK}invalid'")
         elif not fails_as(first.removeprefix(_MARK).strip(), report):
-            self._complain(f"{where} gets {report.verdict!r}, not for the reason in its first line: {said(report)}")
+            self._complain(f"{where} does not fail as its first line says: {said(report)}")
 
-    def _submit(self, path: Path) -> Report:
+    def _submit(self, path: Path, reason: str = "") -> Report:
+        """Judge a file; without ``--production`` only on what its reason to fail is about."""
         self._progress(f"{self.tests.id}: {path.name}")
-        return pipeline.submit(self.tests, path, self._engine)
+        kind, _, text = reason.strip().partition(": ")
+        wanted = {"invalid": (), "uncaught": tuple(text.split(", "))}.get(kind, BEHAVIOURS)
+        try:
+            submission = read_submission(path, self.tests)
+            return judge_tests(self.tests, submission, self._engine, wanted=lambda one: self._thorough or one in wanted)
+        except SubmissionError as exc:
+            about: dict[str, Any] = {
+                "problem": self.tests.id,
+                "title": self.tests.title,
+                "file": str(path),
+                "message": str(exc),
+            }
+            return Report(verdict="invalid submission", **about)
 
     def _count(self, *found: int) -> None:
         for (what, least), number in zip(LEAST.items(), found, strict=True):

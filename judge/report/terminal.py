@@ -151,7 +151,7 @@ def _count(report: Report) -> Iterator[RenderableType]:
 
 def _kills(report: Report, marks: Marks, verbose: bool) -> Iterator[RenderableType]:
     """What a file of tests notices."""
-    if report.thoroughness is None:
+    if report.thoroughness is None or not report.thoroughness.bugs:
         return
     yield from kills.by_behaviour(report.thoroughness, marks)
     yield from kills.gaps(report.thoroughness)

@@ -44,14 +44,25 @@ class _Job:
         return self.implementation.mutant is not None
 
 
-def judge_tests(problem: Problem, submission: Submission, engine: Engine, station: Station) -> Report:
-    """Judge a file of tests. Raises SubmissionError where it holds nothing to judge."""
+def judge_tests(
+    problem: Problem,
+    submission: Submission,
+    engine: Engine,
+    station: Station = lambda text: None,
+    *,
+    wanted: Callable[[str], bool] = lambda behaviour: True,
+) -> Report:
+    """Judge a file of tests. Raises SubmissionError where it holds nothing to judge.
+
+    ``wanted``: leave out mutants that break other behaviours; a proof does, where they can't change what it asks.
+    """
     started = time.monotonic()
     engine.prepare("judge.processes.tests_worker")
     for word, module in _HEAVY.items():
         if word.encode() in submission.source:
             engine.prepare(module)
-    correct, wrong = load_implementations(problem.folder)
+    correct, mutants = load_implementations(problem.folder)
+    wrong = [one for one in mutants if one.mutant is not None and wanted(one.mutant.behaviour)]
     station("running your tests")
     judging = _Judging(problem, submission, engine, correct, wrong)
     judging.run()
