@@ -25,8 +25,14 @@ from judge.testing.session import MOST_TESTS, Budget, Session
 from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
 
-# What is imported late and takes longer than a run, by a word that announces it.
-_HEAVY = HEAVY | dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
+# What is imported late and takes longer than a run, by a word that announces it; the last where autograd is handed a
+# gradient, as for each backward here.
+_HEAVY = HEAVY | {
+    "assert_close": "torch.distributed.tensor",
+    "gradcheck": "torch.distributed.tensor",
+    "grad": "torch.fx.experimental.symbolic_shapes",
+    "backward": "torch.fx.experimental.symbolic_shapes",
+}
 _PRINTED_LINES = 20
 _MOST_HANGS = 2  # after so many runs that did not end the others are not begun
 _AT_ONCE = 3  # two processes each, one of which waits for the other
