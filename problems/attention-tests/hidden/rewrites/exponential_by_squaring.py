@@ -1,4 +1,4 @@
-"""An exponential of its own: a short series for exp(x / 2048), squared eleven times."""
+"""An exponential of its own: a quotient of polynomials for exp(x / 2048), squared eleven times."""
 # style: rounds as coarsely as the statement allows: 1e-9 in float64, 1e-4 in float32
 
 import math
@@ -25,7 +25,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, scale=None):
 def _exponential(x):
     """exp(x) for x <= 0; below -40 it is as good as 0."""
     small = x.detach().clamp(min=-40) / 2**_SQUARINGS
-    result = 1 + small * (1 + small / 2 * (1 + small / 3))
+    result = 1 + small * (6 + small) / (6 - 2 * small)
     for _ in range(_SQUARINGS):
         result = result * result
     slope = 1 + (x - x.detach())  # an exponential is its own derivative
