@@ -54,9 +54,12 @@ def compiled(source: str) -> Any:
     return compile(tree, SUBMISSION, "exec", dont_inherit=True)
 
 
-def run(module: ModuleType, impl: Any, tell: Tell, *, backwards: bool) -> None:
-    """Collect the module's tests and run them, in its order or in the reverse one; ``tell`` gets a message for each."""
-    _CONFIG.pluginmanager.register(_Session(module, impl, tell, backwards))
+def run(module: ModuleType, impl: Any, tell: Tell, *, backwards: bool, turn: tuple[int, int]) -> None:
+    """Collect the module's tests and run them; ``tell`` gets a message for each.
+
+    In the module's order or in the reverse one, and beginning at another test in each of so many turns.
+    """
+    _CONFIG.pluginmanager.register(_Session(module, impl, tell, backwards, turn))
     _CONFIG.hook.pytest_cmdline_main(config=_CONFIG)
 
 
@@ -72,8 +75,8 @@ class _Module(pytest.Module):
 class _Session:
     """The plugin that is all of the judge's in a session."""
 
-    def __init__(self, module: ModuleType, impl: Any, tell: Tell, backwards: bool):
-        self._module, self._impl, self._tell, self._backwards = module, impl, tell, backwards
+    def __init__(self, module: ModuleType, impl: Any, tell: Tell, backwards: bool, turn: tuple[int, int]):
+        self._module, self._impl, self._tell, self._backwards, self._turn = module, impl, tell, backwards, turn
         self._numbers: dict[str, int] = {}
         self._found: dict[str, dict[str, Any]] = {}
         self._errors: list[str] = []
@@ -95,9 +98,15 @@ class _Session:
                 "error": self._errors[0] if self._errors else None,
             }
         )
-        session.items = items[::-1] if self._backwards else items
+        session.items = self._in_order(items)
         session.testscollected = len(items)
         return True
+
+    def _in_order(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        number, turns = self._turn
+        first = number * len(items) // turns if len(items) > turns else number % max(len(items), 1)
+        turned = items[first:] + items[:first]
+        return turned[:1] + turned[:0:-1] if self._backwards else turned
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

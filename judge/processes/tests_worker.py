@@ -1,6 +1,6 @@
 """The locked child that runs a student's tests; what they test is in another process, behind the judge's.
 
-    in   {"type": "setup", "source", "names", "alone", "lock", "memory_mib", "cpu_seconds", "seed", "backwards"}
+    in   {"type": "setup", "source", "names", "alone", "lock", "memory_mib", "cpu_seconds", "seed", "backwards", "turn"}
     out  {"type": "locked", "level", "layers", "leaks"}   {"type": "loaded", "error"}
          {"type": "collected", "tests": [[name, sentence, line], ...], "error"}
          {"type": "begin", "test": 3}   {"type": "outcome", "test": 3, "outcome", "message", "line"}   ...
@@ -57,7 +57,7 @@ def main(commands: int, results: int) -> None:
     module = _load(setup["source"], tell)
     if module is not None:
         impl = offered(Remote(exchange), setup["names"], alone=setup["alone"])
-        pytest_session.run(module, impl, tell, backwards=setup["backwards"])
+        pytest_session.run(module, impl, tell, backwards=setup["backwards"], turn=setup["turn"])
         tell({"type": "done"})
 
 

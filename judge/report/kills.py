@@ -8,11 +8,17 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from judge.models import Bug, Thoroughness
+from judge.models import Bug, CaseResult, Thoroughness
 from judge.report import clean
 from judge.report.blocks import Inset, Marks
 
 _MOST_ROWS = 40
+
+
+def refusal(case: CaseResult, marks: Marks) -> Text:
+    """A test that is not valid on one line: its name and what it does."""
+    subject = clean.line(case.findings[0].subject) if case.findings else case.status
+    return Text.assemble((marks.wrong, "red"), " ", (clean.line(case.name), "bold"), f" {subject}")
 
 
 def by_behaviour(found: Thoroughness, marks: Marks) -> Iterator[RenderableType]:
@@ -23,12 +29,13 @@ def by_behaviour(found: Thoroughness, marks: Marks) -> Iterator[RenderableType]:
         groups.setdefault(bug.behaviour, []).append(bug)
     width = max(map(len, groups))
     for behaviour, bugs in groups.items():
-        caught = Counter(clean.line(bug.caught_by) for bug in bugs if bug.caught_by is not None)
+        catching = [clean.line(bug.caught_by) for bug in bugs if bug.caught_by is not None]
+        caught = Counter(name.partition("[")[0] for name in catching)  # a parametrized test is one
         total, whole = sum(caught.values()), sum(caught.values()) == len(bugs)
         mark = (marks.right, "green") if whole else (marks.wrong, "red")
         tests = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in caught.most_common())
-        line = Text.assemble("  ", mark, f" {behaviour:{width}}  {total} of {len(bugs)}  ", (tests, "dim"))
-        yield marks.one_line(line)
+        line = Text.assemble("  ", mark, f" {behaviour:{width}}  {total} of {len(bugs)}")
+        yield marks.one_line(line.append(f"  {tests}", "dim") if tests else line)
 
 
 def gaps(found: Thoroughness) -> Iterator[RenderableType]:

@@ -132,7 +132,10 @@ def _resemblance(report: Report) -> Iterator[RenderableType]:
 def _other_cases(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableType]:
     root = root_cause(report)
     others = [case for case in report.failed if case is not root]
-    yield from (marks.one_line(case_title(case, marks)) for case in others[: cut.others])
+    if report.thoroughness is not None:
+        yield from (marks.one_line(kills.refusal(case, marks)) for case in others[: cut.others])
+    else:
+        yield from (marks.one_line(case_title(case, marks)) for case in others[: cut.others])
     yield from more(len(others) - cut.others, "more (--verbose shows every case)", 2)
 
 

@@ -1,7 +1,8 @@
 """Judges a file of tests: twice on each correct implementation, once on each mutant, each time in fresh processes.
 
 The order of all these runs is drawn anew each time and the workers are told nothing, so that a file can't know what it
-is run on but by what its calls give. A run on a mutant is like the first on a correct implementation, up to a failure.
+is run on but by what its calls give. The runs on correct implementations go through the tests in both directions, and
+each begins at another one; those on mutants are all like one of these, up to a failure.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from judge.environment import environment
 from judge.errors import SubmissionError
 from judge.models import CaseResult, Environment, Problem, Report, Submission, Thoroughness, Verdict
 from judge.processes.supervision import Engine
-from judge.running import LOADING, Lost
+from judge.running import HEAVY, LOADING, Lost
 from judge.testing.implementations import Implementation, load_implementations
 from judge.testing.session import MOST_TESTS, Budget, Item, Run, Session
 from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
 
-# Modules of torch that it imports lazily, for more than a second, by a word that announces them.
-_HEAVY = dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
+# What is imported late and takes longer than a run, by a word that announces it.
+_HEAVY = HEAVY | dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
 _PRINTED_LINES = 20
 _MOST_HANGS = 2  # after so many runs that did not end the others are not begun
 _AT_ONCE = 3  # two processes each, one of which waits for the other
@@ -36,6 +37,10 @@ Station = Callable[[str], None]
 class _Job:
     implementation: Implementation
     backwards: bool = False
+
+    @property
+    def until_failure(self) -> bool:
+        return self.implementation.mutant is not None
 
 
 def judge_tests(problem: Problem, submission: Submission, engine: Engine, station: Station) -> Report:
@@ -88,7 +93,10 @@ class _Judging:
         self._problem, self._submission, self._engine = problem, submission, engine
         self._source = submission.source.decode("utf-8-sig")
         self._correct, self._wrong = correct, wrong
-        self._budget = Budget(problem.limits.submission_seconds)
+        turns = list(range(len(correct)))
+        random.SystemRandom().shuffle(turns)
+        self._turns = {one.name: 2 * turn for one, turn in zip(correct, turns, strict=True)}
+        self._budget = Budget(problem.limits.submission_seconds, _AT_ONCE)
         self._hangs = 0
         self._useless = False
 
@@ -115,7 +123,7 @@ class _Judging:
             return lost.status, f"on a correct implementation: {lost.message}", None
         if len({run.items for run in self.runs.values()}) > 1:
             return "wrong answer", "the file holds other tests from one run to the next", None
-        if self._budget.over or len(self.runs) < 2 * len(self._correct) + len(self._wrong):
+        if self._budget.over or self._hangs >= _MOST_HANGS:
             return "time limit", self._overrun(), None
         assert self.thoroughness is not None
         fine = self.thoroughness.caught == len(self.thoroughness.bugs)
@@ -131,8 +139,10 @@ class _Judging:
         if self._useless or self._budget.over or self._hangs >= _MOST_HANGS:
             return
         session = Session(self._problem, self._engine, self._source, self._budget)
-        wrong = job.implementation.mutant is not None
-        run = session.run(job.implementation.source, backwards=job.backwards, until_failure=wrong)
+        number = 0 if job.until_failure else self._turns[job.implementation.name] + job.backwards
+        turn = (number, 2 * len(self._correct))
+        source = job.implementation.source
+        run = session.run(source, until_failure=job.until_failure, backwards=job.backwards, turn=turn)
         self.runs[job] = run
         self._useless |= run.error is not None or not run.items
         self._hangs += run.lost is not None and run.lost.status == "time limit"
@@ -151,7 +161,7 @@ class _Judging:
         twice = [
             Twice(one, self.runs.get(_Job(one), Run()), self.runs.get(_Job(one, True), Run())) for one in self._correct
         ]
-        cases = [judge_test(number, item, twice) for number, item in enumerate(self._items)]
+        cases = [judge_test(number, self._items, twice) for number in range(len(self._items))]
         if all(case.status == "not reached" and case.remarks for case in cases):
             raise SubmissionError(f"{self._submission.path}: no test counts; all are skipped or expected to fail")
         self.cases = tuple(
@@ -189,4 +199,4 @@ class _Judging:
 
     @property
     def _correct_runs(self) -> list[Run]:
-        return [run for job, run in self.runs.items() if job.implementation.mutant is None]
+        return [run for job, run in self.runs.items() if not job.until_failure]

@@ -23,7 +23,7 @@ from judge.running import Lost, end_of, exit_of, printed_by
 MOST_TESTS = 1000
 _LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
 _OUTCOMES = ("passed", "failed", "skipped", "xfailed", "xpassed")
-_PASSED_ON = ("type", "call", "name", "grad", "dtype", "forget", "wanted")
+_PASSED_ON = {"type": str, "call": int, "name": str, "grad": bool, "dtype": str, "forget": list, "wanted": list}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ class Outcome:
 
 @dataclass(slots=True)
 class Run:
-    """What came of one run. ``lost``: it did not end by itself, during the test ``at`` if one had begun."""
+    """What came of one run, outcomes in the order in which the tests ran.
+
+    ``lost``: it did not end by itself, during the test ``at`` if one had begun.
+    """
 
     items: tuple[Item, ...] | None = None
     outcomes: dict[int, Outcome] = field(default_factory=dict)
@@ -58,17 +61,21 @@ class Run:
 
 
 class Budget:
-    """The time for all runs together, from the moment when the first worker is ready."""
+    """The time for all runs together, from the moment when the first worker is ready.
 
-    def __init__(self, seconds: float):
+    ``at_once`` runs go on at a time, and what all of them wait for new processes does not count.
+    """
+
+    def __init__(self, seconds: float, at_once: int = 1):
         self._seconds = seconds
+        self._at_once = at_once
         self._end: float | None = None
         self._guard = threading.Lock()
 
-    def begin(self, now: float) -> float:
-        """Start counting, if nobody has; gives the moment when it ends."""
+    def begin(self, now: float, waited: float) -> float:
+        """Start counting, if nobody has, or stop for what a run has waited; gives the moment when it all ends."""
         with self._guard:
-            self._end = self._end or now + self._seconds
+            self._end = now + self._seconds if self._end is None else self._end + waited / self._at_once
             return self._end
 
     @property
@@ -83,21 +90,25 @@ class Session:
         self._problem, self._engine, self._source, self._budget = problem, engine, source, budget
         self._run = Run()
 
-    def run(self, implementation: str, *, backwards: bool, until_failure: bool) -> Run:
-        """Run the tests on an implementation's source, in reverse if ``backwards``, up to a failure if asked for."""
+    def run(
+        self, implementation: str, *, until_failure: bool, backwards: bool = False, turn: tuple[int, int] = (0, 1)
+    ) -> Run:
+        """Run the tests on an implementation's source, in the order that pytest_session.run says, to the end or until
+        one fails."""
         limits = self._problem.limits
         self._student = self._engine.worker("tests", limits.output_kib << 10)
         self._serving = self._engine.worker("implementation")
         names = [entry.name for entry in self._problem.entry_points]
         setup = {"type": "setup", "names": names, "lock": self._engine.lock_plan, "memory_mib": limits.memory_mib}
         setup["cpu_seconds"] = limits.submission_seconds
+        started = time.monotonic()
         try:
             told = {"source": self._source, "alone": len(names) == 1, "seed": secrets.randbits(32)}
-            self._student.send(setup | told | {"backwards": backwards})
+            self._student.send(setup | told | {"backwards": backwards, "turn": turn})
             self._serving.send(setup | {"source": implementation})
             self._locked(self._serving)
             begun = self._locked(self._student)
-            self._end = self._budget.begin(begun)
+            self._end = self._budget.begin(begun, begun - started)
             self._follow(begun, until_failure)
         finally:
             self._close()
@@ -132,7 +143,8 @@ class Session:
             elif kind == "collected" and run.items is None:
                 run.items = _items(event.header)
                 if event.header.get("error"):
-                    run.error = Lost("runtime error", f"collecting the tests fails: {event.header['error']}"[:2000])
+                    said = _text(event.header["error"], 1000)
+                    run.error = Lost("runtime error", f"collecting the tests fails: {said}")
                 if run.error or not run.items or len(run.items) > MOST_TESTS:
                     return
             elif kind == "begin" and self._is_test(event.header):
@@ -152,8 +164,7 @@ class Session:
 
     def _pass_on(self, event: Event, deadline: float) -> bool:
         """Send a call to the implementation and its answer back; whether there was one."""
-        header = {key: event.header[key] for key in _PASSED_ON if key in event.header}
-        self._serving.send(header, event.body)
+        self._serving.send(_plain(event.header), event.body)
         answer = self._serving.next_event(deadline)
         if answer is not None and answer.kind == "frame":
             self._student.send({"type": "answer"}, answer.body)
@@ -199,7 +210,7 @@ def _import_error(error: Any) -> Lost:
         return Lost("runtime error", "the import's answer can't be read")
     line = error.get("line")
     status = "memory limit" if error.get("kind") == "memory" else "runtime error"
-    message = f"importing the file raises {error.get('type')}: {error.get('message')}"[:2000]
+    message = f"importing the file raises {_text(error.get('type'), 80)}: {_text(error.get('message'), 2000)}"
     return Lost(status, message, _number(line), _texts(error.get("traceback")))  # type: ignore[arg-type]
 
 
@@ -207,13 +218,27 @@ def _items(header: dict[str, Any]) -> tuple[Item, ...]:
     tests = header.get("tests")
     rows = tests if isinstance(tests, list) else []
     fine = [row for row in rows if isinstance(row, list) and len(row) == 3]
-    return tuple(Item(str(name)[:120], str(sentence)[:200], _number(line)) for name, sentence, line in fine)
+    return tuple(Item(_text(name, 120), _text(sentence, 200), _number(line)) for name, sentence, line in fine)
 
 
 def _outcome(header: dict[str, Any]) -> Outcome:
-    kind, message = header.get("outcome"), header.get("message")
-    said = message[:1000] if isinstance(message, str) else ""
-    return Outcome(kind if kind in _OUTCOMES else "failed", said, _number(header.get("line")))
+    kind = header.get("outcome")
+    said = _text(header.get("message"), 1000)
+    return Outcome(str(kind) if kind in _OUTCOMES else "failed", said, _number(header.get("line")))
+
+
+def _plain(header: dict[str, Any]) -> dict[str, Any]:
+    """What of a call's header is passed on: nothing nested, whose writing might fail here."""
+    known = {key: header[key] for key, kind in _PASSED_ON.items() if type(header.get(key)) is kind}
+    return {key: value for key, value in known.items() if type(value) is not list or all(map(_whole, value))}
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int
+
+
+def _text(value: Any, most: int) -> str:
+    return value[:most] if isinstance(value, str) else ""
 
 
 def _number(value: Any) -> int | None:
@@ -221,4 +246,4 @@ def _number(value: Any) -> int | None:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(one)[:200] for one in value[:10]) if isinstance(value, list) else ()
+    return tuple(_text(one, 200) for one in value[:10]) if isinstance(value, list) else ()

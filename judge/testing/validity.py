@@ -1,12 +1,12 @@
 """What the runs on correct implementations say about the tests: each of them has to pass each test.
 
 A test that is skipped or expected to fail counts for nothing, and has to do so everywhere. One that gives two answers
-is not valid, whatever they are: a run in the file's order and one in the reverse order have to agree.
+is not valid, whatever they are: the two runs, in which other tests came before it, have to agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +17,14 @@ from judge.testing.session import Item, Outcome, Run
 
 IDLE = {"skipped": "is skipped", "xfailed": "is expected to fail", "xpassed": "is expected to fail, and passes"}
 _MOST_FINDINGS = 3
+_ACCIDENTS = 8
 _MOST_LINES = 3
 _MOST_LETTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Twice:
-    """The two runs on a correct implementation: in the file's order and in reverse."""
+    """The two runs on a correct implementation: in one direction and in the other."""
 
     implementation: Implementation
     forwards: Run
@@ -34,8 +35,9 @@ class Twice:
         return self.forwards, self.backwards
 
 
-def judge_test(number: int, item: Item, twice: Sequence[Twice]) -> CaseResult:
+def judge_test(number: int, items: Sequence[Item], twice: Sequence[Twice]) -> CaseResult:
     """Whether a test is valid; a status of "not reached" says that it counts for nothing."""
+    item = items[number]
     base: dict[str, Any] = {
         "name": item.name,
         "sentence": item.sentence or "is to pass on every correct implementation",
@@ -44,7 +46,7 @@ def judge_test(number: int, item: Item, twice: Sequence[Twice]) -> CaseResult:
     if lost is not None:
         return _lost(base, item, lost)
     answers = [[_of(run, number) for run in one.runs] for one in twice]
-    findings = _two_answers(answers) or _refusals(answers, twice)
+    findings = _two_answers(answers, lambda: _by_order(number, items, twice)) or _refusals(answers, twice)
     if findings:
         return CaseResult(status="wrong answer", findings=tuple(findings[:_MOST_FINDINGS]), **base)
     kinds = {answer.kind for pair in answers for answer in pair if answer is not None}
@@ -63,15 +65,14 @@ def _lost(base: dict[str, Any], item: Item, lost: Lost) -> CaseResult:
     return CaseResult(status=status, findings=(finding,), **base)
 
 
-def _two_answers(answers: Sequence[Sequence[Outcome | None]]) -> list[Finding]:
+def _two_answers(answers: Sequence[Sequence[Outcome | None]], by_order: Callable[[], str | None]) -> list[Finding]:
     pairs = [(one, other) for one, other in answers if one is not None and other is not None]
     split = [(one, other) for one, other in pairs if one.kind != other.kind]
     if split:
         failed = next((answer for pair in split for answer in pair if answer.kind == "failed"), split[0][0])
-        by_order = len(split) == len(pairs) > 1 and len({(one.kind, other.kind) for one, other in split}) == 1
-        subject = "depends on the tests before it" if by_order else "gives two answers about one implementation"
-        where = "in the file's order" if split[0][0].kind == "passed" else "in the reverse order"
-        said = f"{'passes only ' + where if by_order else 'by chance, or by what ran before it'}; {_said(failed)}"
+        cause = by_order()
+        subject = "depends on the tests before it" if cause else "gives two answers about one implementation"
+        said = f"{cause or 'by chance, or by what ran before it'}; {_said(failed)}"
         return [Finding(facet="validity", subject=subject, message=said, line=failed.line)]
     kinds = {one.kind for one, _ in pairs}
     if len(kinds) > 1 and kinds & IDLE.keys():
@@ -79,6 +80,24 @@ def _two_answers(answers: Sequence[Sequence[Outcome | None]]) -> list[Finding]:
         message = f"it {IDLE[idle]} on some correct implementations, and not on others"
         return [Finding(facet="validity", subject="gives two answers", message=message)]
     return []
+
+
+def _by_order(number: int, items: Sequence[Item], twice: Sequence[Twice]) -> str | None:
+    """The test without which, or with which before it, this one fails, if that explains all runs and is no accident."""
+    seen = []
+    for run in (run for one in twice for run in one.runs if number in run.outcomes):
+        order = list(run.outcomes)
+        seen.append((frozenset(order[: order.index(number)]), run.outcomes[number].kind == "passed"))
+    if 2 * len(items) * _ACCIDENTS > 1 << len(seen):  # so few runs that some test explains them by accident
+        return None
+    if all(passed == bool(before) for before, passed in seen):
+        return "fails alone, and passes after another"
+    for other, item in enumerate(items):
+        if other != number and all(passed == (other in before) for before, passed in seen):
+            return f"passes only after {item.name}"
+        if other != number and all(passed != (other in before) for before, passed in seen):
+            return f"fails after {item.name}"
+    return None
 
 
 def _refusals(answers: Sequence[Sequence[Outcome | None]], twice: Sequence[Twice]) -> list[Finding]:
