@@ -1,5 +1,5 @@
 """Online softmax from the last key to the first, with a running maximum, a running sum and a running output."""
-# style: adds up in another order, in the dtype of its inputs, and takes further keyword arguments
+# style: adds up in another order, in bfloat16 too, and takes further keyword arguments
 
 import torch
 

@@ -1,15 +1,7 @@
 """Softmax first, mask and renormalize afterwards, stably: in logarithms, by the visible keys' logsumexp."""
-# style: returns a tuple with names and more methods than a tuple has
+# style: takes the softmax first and renormalizes over the visible keys, in logarithms
 
 import torch
-
-
-class Attended(tuple):
-    """Output and weights."""
-
-    __slots__ = ()
-    output = property(lambda self: self[0])
-    weights = property(lambda self: self[1])
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, scale=None):
@@ -23,4 +15,4 @@ def scaled_dot_product_attention(query, key, value, mask=None, scale=None):
     empty = ~mask.any(-1, keepdim=True)
     kept = torch.where(empty, 0, log_share).logsumexp(-1, keepdim=True)
     weights = torch.where(mask, (log_share - kept).exp(), 0)
-    return Attended((weights @ value, weights))
+    return weights @ value, weights
