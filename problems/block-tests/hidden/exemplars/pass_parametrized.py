@@ -5,7 +5,18 @@ import torch
 import torch.nn.functional as F
 
 ORDERS = ["pre", "post"]
-NAMES = "weight_o bias_o ffn_weight1 ffn_bias1 ffn_weight2 ffn_bias2 gamma1 beta1 gamma2 beta2".split()
+NAMES = [
+    "weight_o",
+    "bias_o",
+    "ffn_weight1",
+    "ffn_bias1",
+    "ffn_weight2",
+    "ffn_bias2",
+    "gamma1",
+    "beta1",
+    "gamma2",
+    "beta2",
+]
 both_orders = pytest.mark.parametrize("order", ORDERS)
 
 

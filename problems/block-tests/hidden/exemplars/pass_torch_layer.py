@@ -113,7 +113,9 @@ def test_a_token_that_sees_nothing_gets_the_bias_alone(impl, norm_first):
     check(got.detach()[:, 3], wanted.detach()[:, 3])
     names = ["bias_o", "ffn_weight1", "ffn_bias1", "ffn_weight2", "ffn_bias2", "gamma2", "beta2"]
     inputs = [x, *[params[name] for name in names]]
-    pairs = zip(torch.autograd.grad(got, inputs, cotangent), torch.autograd.grad(wanted, inputs, cotangent), strict=True)
+    pairs = zip(
+        torch.autograd.grad(got, inputs, cotangent), torch.autograd.grad(wanted, inputs, cotangent), strict=True
+    )
     for one, other in pairs:
         check(one, other)
 

@@ -5,20 +5,33 @@ from functools import partial, reduce
 
 import torch
 
-NAMES = "weight_o bias_o ffn_weight1 ffn_bias1 ffn_weight2 ffn_bias2 gamma1 beta1 gamma2 beta2 mask eps".split()
+NAMES = [
+    "weight_o",
+    "bias_o",
+    "ffn_weight1",
+    "ffn_bias1",
+    "ffn_weight2",
+    "ffn_bias2",
+    "gamma1",
+    "beta1",
+    "gamma2",
+    "beta2",
+    "mask",
+    "eps",
+]
 
 
-class WrongNumber(ValueError):
+class NumberError(ValueError):
     """A number of heads or blocks that can't be."""
 
 
-class WrongNumberOfHeads(WrongNumber):
+class HeadsError(NumberError):
     """The heads can't share the features."""
 
 
 def attend(given, num_heads, x):
     if x.shape[-1] % num_heads:
-        raise WrongNumberOfHeads
+        raise HeadsError
     heads = torch.stack(x.split(x.shape[-1] // num_heads, dim=-1))  # (num_heads, batch, seq_len, d_head)
     scores = heads @ heads.mT / heads.shape[-1] ** 0.5
     mask = given.get("mask")
@@ -57,7 +70,7 @@ def block(order, x, num_heads, *positional, **named):
 
 def stack(order, x, num_heads, block_params, num_blocks):
     if num_blocks < 0:
-        raise WrongNumber
+        raise NumberError
     return reduce(lambda stream, _: block(order, stream, num_heads, **block_params), range(num_blocks), x.view_as(x))
 
 

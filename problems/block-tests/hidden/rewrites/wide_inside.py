@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-PARAMETERS = "weight_o bias_o weight1 bias1 weight2 bias2 gamma1 beta1 gamma2 beta2".split()
+PARAMETERS = ["weight_o", "bias_o", "weight1", "bias1", "weight2", "bias2", "gamma1", "beta1", "gamma2", "beta2"]
 
 
 @dataclass(frozen=True)
