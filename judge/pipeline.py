@@ -12,17 +12,15 @@ import contextlib
 import difflib
 import functools
 import hashlib
-import platform
 import secrets
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import judge
+from judge.environment import environment
 from judge.errors import JudgeError, ProblemError, SubmissionError, UsageError
 from judge.models import (
     CaseResult,
@@ -42,6 +40,7 @@ from judge.processes.plain import encode_plain
 from judge.processes.supervision import Engine
 from judge.running import LOADING, Lost, Ran, Runner
 from judge.submission import read_submission
+from judge.testing.judging import judge_tests
 
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
@@ -60,6 +59,8 @@ def submit(
     station: Station = lambda text: None,
 ) -> Report:
     """Judge one file. A seed or cases make it practice. Raises UsageError for a missing file or an unknown case."""
+    if problem.kind == "tests" and (seed is not None or cases):
+        raise UsageError(f"{problem.id} has no cases and draws no inputs: your tests do; leave the option out")
     _check_cases(problem, cases)
     practice = seed is not None or bool(cases)
     seed = secrets.randbits(32) if seed is None else seed
@@ -70,6 +71,8 @@ def submit(
     try:
         submission = read_submission(path, problem)
         station("starting torch")
+        if problem.kind == "tests":
+            return judge_tests(problem, submission, engine, station)
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases)) as opened:
             station("running your code")
             return opened.judge(submission, practice=practice)
@@ -88,6 +91,8 @@ def submit(
 
 def case_names(problem: Problem) -> list[str]:
     """The names of a problem's cases in their order, without running anything."""
+    if problem.kind == "tests":
+        return []
     tree = ast.parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
     return [
         node.name
@@ -186,7 +191,7 @@ class OpenProblem:
         with contextlib.closing(Runner(self.engine, self.problem.limits, setup, self._pass_on)) as runner:
             if submission.answers is None:
                 runner.begin()  # while the inputs are drawn
-            environment = _environment()
+            surroundings = environment()
             chosen = [case for case in self.cases if not only or case["name"] in only]
             wanted = {number for case in chosen for number in case["calls"]}
             if streams:
@@ -225,7 +230,7 @@ class OpenProblem:
             printed=_lines(ran.printed.get(LOADING, b"")),
             diagnosis=_diagnosis(result["diagnosis"]),
             stream=tuple(StreamCurve(**curve) for curve in result["streams"]) if not ran.import_lost else (),
-            environment=Environment(isolation=self.engine.isolation, **environment),
+            environment=Environment(isolation=self.engine.isolation, **surroundings),
             seconds=time.monotonic() - started,
             import_seconds=ran.import_seconds,
             peak_mib=ran.peak_mib,
@@ -356,13 +361,3 @@ def _diagnosis(found: dict[str, Any] | None) -> Diagnosis | None:
     if found is None:
         return None
     return Diagnosis(**found | {"mutants": tuple(Resemblance(**mutant) for mutant in found["mutants"])})
-
-
-@functools.cache
-def _environment() -> dict[str, str]:
-    return {
-        "python": platform.python_version(),
-        "torch": metadata.version("torch"),
-        "platform": f"{sys.platform} {platform.machine()}",
-        "judge": judge.__version__,
-    }

@@ -42,6 +42,7 @@ class Proof:
     problem: str
     cases: list[str] = field(default_factory=list)
     kills: dict[str, list[str]] = field(default_factory=dict)
+    unit: str = "cases"  # what ``cases`` are; of a problem about tests they are exemplars
     relations: int = 0
     rewrites: int = 0
     junk: int = 0
@@ -72,12 +73,20 @@ def verify(
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        proofs = pool.map(lambda problem: _Prover(problem, engine, progress, seed, production).prove(), heaviest)
+        proofs = pool.map(
+            lambda problem: _prover(problem)(problem, engine, progress, seed, production).prove(), heaviest
+        )
         by_name = {proof.problem: proof for proof in proofs}
     return [by_name[problem.id] for problem in problems]
 
 
-class _Prover:
+def _prover(problem: Problem) -> type[Prover]:
+    from judge.verify_tests import TestsProver  # which builds on this module
+
+    return TestsProver if problem.kind == "tests" else Prover
+
+
+class Prover:
     """The proof of one problem while it is made."""
 
     def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool):
@@ -121,6 +130,10 @@ class _Prover:
         for mutant in mutants:
             self._wrong(mutant)
         self._no_decoration(mutants)
+        self._no_equals()
+        self._no_junk()
+
+    def _no_equals(self) -> None:
         pairs = self._opened.ask({"type": "equal pairs", "seconds": min(10 * self._seconds, 200)})["pairs"]
         if pairs is None:
             self._complain("the mutants could not be compared with each other in time")
@@ -128,7 +141,6 @@ class _Prover:
             self._complain(
                 f"mutants {one!r} and {other!r} give equal observations on all cases; tell them apart or drop one"
             )
-        self._no_junk()
 
     def _right(self, name: str, path: Path) -> None:
         """Judge something that must be accepted."""

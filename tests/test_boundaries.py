@@ -38,6 +38,8 @@ OPENS_HIDDEN = {
     "drawn.py",
     "mutants.py",
     "verify.py",
+    "verify_tests.py",
+    "implementations.py",
     "catalog.py",
     "problem_files.py",
     "edits.py",
@@ -50,7 +52,7 @@ LAYERS = [
     {"models", "program"},
     None,  # everything else
     {"pipeline"},
-    {"verify", "report", "streams"},
+    {"verify", "verify_tests", "report", "streams"},
 ]
 
 

@@ -8,9 +8,9 @@ from judge.verify import Proof
 def render(proof: Proof, *, matrix: bool = True) -> str:
     """Plain text, 80 columns where the names allow it."""
     mildest = f"{proof.mildest_mutant:.1e} ({proof.mildest_name})" if proof.mildest_name else "none"
-    counts = (
-        f"{len(proof.cases)} cases, {len(proof.kills)} mutants, {proof.rewrites} rewrites, {proof.junk} pieces of junk"
-    )
+    counts = f"{len(proof.cases)} {proof.unit}, {len(proof.kills)} mutants, {proof.rewrites} rewrites"
+    if proof.unit == "cases":
+        counts += f", {proof.junk} pieces of junk"
     lines = [
         f"{proof.problem}: {'proven' if proof.ok else 'not proven'}",
         f"  {counts}, {proof.seconds:.1f} s",
