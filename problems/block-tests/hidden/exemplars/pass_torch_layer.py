@@ -148,11 +148,11 @@ def test_a_small_stream_shows_the_default_eps(impl, norm_first):
 
 
 def test_a_number_added_to_the_whole_stream_passes_through_a_pre_norm_block(impl):
-    """Norms take the mean away, so that only the stream itself moves; 1e5 leaves enough digits to see it."""
+    """Norms take the mean away, so that only the stream itself moves; 1e6 leaves enough digits to see it."""
     params, x = params_of(random_layer(True)), stream()
     with torch.no_grad():
-        near, far = (impl.pre_norm_transformer_block_forward(shifted, HEADS, **params) for shifted in (x, x + 1e5))
-    check(far - 1e5, near, 1e-5)
+        near, far = (impl.pre_norm_transformer_block_forward(shifted, HEADS, **params) for shifted in (x, x + 1e6))
+    check(far - 1e6, near, 1e-6)
 
 
 def test_large_scores_choose_the_best_key(impl):
