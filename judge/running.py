@@ -29,7 +29,7 @@ _MOST_SAID = 2000  # characters that a worker's report on the import may show
 _OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
 
 # Modules of torch that it imports lazily, for more than a second, by a word that announces them.
-_HEAVY = dict.fromkeys(("checkpoint", "optim", "compile", "custom_op", "dynamo"), "torch._dynamo")
+HEAVY = dict.fromkeys(("checkpoint", "optim", "compile", "custom_op", "dynamo"), "torch._dynamo")
 
 LostStatus = Literal["time limit", "memory limit", "output limit", "runtime error"]
 
@@ -76,7 +76,7 @@ class Runner:
         self._setup = setup | {
             "type": "setup",
             "lock": engine.lock_plan,
-            "preload": [module for word, module in _HEAVY.items() if word in setup["source"]],
+            "preload": [module for word, module in HEAVY.items() if word in setup["source"]],
             "memory_mib": limits.memory_mib,
             "cpu_seconds": limits.submission_seconds,
         }

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from judge.processes.implementation_worker import Implementation
-from judge.processes.parcel import pack, unpack
+from judge.processes.packing import pack
+from judge.processes.unpacking import unpack
 from judge.processes.wire import WireError, join, split
 
 

@@ -37,6 +37,11 @@ def test_a_thorough_file_is_accepted(judged_tests):
     assert {bug.caught_by for bug in report.thoroughness.bugs if bug.mutant == "not_stable"} == {"test_values[100]"}
 
 
+def test_a_failure_in_a_fixture_catches_too(judged_tests):
+    report = judged_tests(HEAD + FIXTURE)
+    assert report.verdict == "accepted", said(report)
+
+
 def test_an_uncaught_bug_is_told_by_its_behaviour_alone(judged_tests):
     report = judged_tests(PLAIN)
     assert report.verdict == "wrong answer"
@@ -51,6 +56,7 @@ def test_an_uncaught_bug_is_told_by_its_behaviour_alone(judged_tests):
 CLASSES = (
     HEAD
     + """
+import unittest
 import pytest
 
 @pytest.fixture(params=[1, 100], scope="module")
@@ -85,6 +91,17 @@ def test_what_pytest_offers_is_there(judged_tests):
     assert report.verdict == "accepted", said(report)
 
 
+FIXTURE = """
+import pytest
+
+@pytest.fixture(params=[1, 100])
+def result(impl, request):
+    assert right(impl, request.param)
+    yield
+    assert right(impl)
+
+def test_fixture(result): pass
+"""
 VERDICTS = {
     "bit exact": (HEAD + "def test_a(impl):\n    x, y = draw()\n    assert torch.equal(impl(x, y), (x @ y).softmax(-1))\n", "invalid: test_a"),
     "memory": (BOTH + "def test_c(impl):\n    assert impl(*draw()).is_contiguous()\n", "invalid: that gives its result in transposed memory"),
@@ -114,6 +131,7 @@ VERDICTS = {
     "holds no test": (HEAD, "invalid submission: holds no test"),
     "too many": (HEAD + "import pytest\n@pytest.mark.parametrize('n', range(1001))\ndef test_a(impl, n): pass\n", "invalid submission: 1001 tests"),
     "asserts nothing": (HEAD + "def test_a(impl):\n    impl(*draw())\n", "uncaught: values, stability"),
+    "unittest's failures": (HEAD + "import unittest, pytest\nclass TestOld(unittest.TestCase):\n    @pytest.fixture(autouse=True)\n    def _impl(self, impl):\n        self.impl = impl\n    def test_plain(self):\n        self.assertTrue(right(self.impl))\n", "uncaught: stability"),
     "a fixture that is not there": (BOTH + "def test_c(impl, tmp_path): pass\n", "invalid: tmp_path"),
     "writes a file": (BOTH + "def test_c(impl):\n    open('/tmp/judge-tests', 'w')\n", "invalid: PermissionError"),
     "prints too much": (BOTH + "def test_c(impl):\n    print('x' * 100_000)\n", "output limit"),

@@ -130,7 +130,8 @@ def test_a_plugin_deceives_only_its_own_file(judged_tests, outcome, reason):
     "b'x' * 100", "frame({'type': 'done'})", "frame({'type': 'outcome', 'test': 10**9, 'outcome': 'passed'})",
     "frame({'type': 'collected', 'tests': []})", "frame({'type': 'call', 'call': 1})", "frame({'type': 'locked'})",
     "frame({'type': 'outcome', 'test': 0, 'outcome': 'failed', 'message': 3, 'line': 'x'})",
-    "frame({'type': 'backward', 'call': 0, 'wanted': [0]})", "frame({'type': 'loaded', 'error': {'kind': 1}})",
+    "frame({'type': 'backward', 'call': 0, 'wanted': [0]})", "frame({'type': 'call', 'wanted': eval('[' * 90 + ']' * 90)})",
+    "frame({'type': 'outcome', 'test': [0], 'outcome': [[]]})", "frame({'type': ['call']})", "frame({'test': True})", "frame({'type': 'loaded', 'error': {'kind': 1}})",
 ])  # fmt: skip
 def test_forged_frames_help_nobody(judged_tests, data):
     report = judged_tests(PLAIN + FORGED.replace("DATA", data))

@@ -21,10 +21,12 @@ from typing import Any
 
 import torch
 
-from judge.processes import frames, lock, parcel
+from judge.processes import frames, lock
 from judge.processes.handed import Arguments
+from judge.processes.packing import pack
 from judge.processes.pipes import reader, send
 from judge.processes.raised import describe
+from judge.processes.unpacking import unpack
 from judge.processes.wire import DTYPES, WireError
 
 _DEFAULTS = ("float64", "float32", "float16", "bfloat16")
@@ -60,7 +62,7 @@ class Implementation:
         try:
             return self._call(header, body) if header.get("type") == "call" else self._backward(header, body)
         except WireError as exc:
-            return parcel.pack({"error": describe(TypeError(str(exc)))})[0]
+            return pack({"error": describe(TypeError(str(exc)))})[0]
 
     def _call(self, header: dict[str, Any], body: bytes) -> bytes:
         number, forgotten = header.get("call"), header.get("forget")
@@ -69,7 +71,7 @@ class Implementation:
             raise WireError("a call that can't be read")
         for one in forgotten or ():
             self._graphs.pop(one, None)
-        arguments = Arguments(parcel.unpack(body))
+        arguments = Arguments(unpack(body))
         args, kwargs = arguments.value
         if type(args) is not tuple or type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
             raise WireError("a call that can't be read")
@@ -83,7 +85,7 @@ class Implementation:
             answer["error"] = describe(exc)
         finally:
             torch.set_default_dtype(before)
-        packed, parts = parcel.pack(answer | arguments.changes(), arguments.reference)
+        packed, parts = pack(answer | arguments.changes(), arguments.reference)
         outputs = [tensor for tensor in parts.tensors if tensor.requires_grad]
         if outputs:
             self._graphs[number] = (arguments.sources, outputs)
@@ -91,7 +93,7 @@ class Implementation:
 
     def _backward(self, header: dict[str, Any], body: bytes) -> bytes:
         number, wanted = header.get("call"), header.get("wanted")
-        gradients = parcel.unpack(body).value
+        gradients = unpack(body).value
         if header.get("type") != "backward" or type(number) is not int or number not in self._graphs:
             raise WireError("a call that can't be read")
         sources, outputs = self._graphs[number]
@@ -107,8 +109,8 @@ class Implementation:
                 retain_graph=True, allow_unused=True,
             )  # fmt: skip
         except Exception as exc:  # a backward that fails fails on the other side, too
-            return parcel.pack({"error": describe(exc)})[0]
-        return parcel.pack({"gradients": dict(zip(asked, found, strict=True))})[0]
+            return pack({"error": describe(exc)})[0]
+        return pack({"gradients": dict(zip(asked, found, strict=True))})[0]
 
 
 def _numbers(value: Any) -> bool:

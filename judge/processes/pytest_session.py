@@ -40,6 +40,8 @@ _CONFIG = _prepareconfig(
         *(part for name in _WITHOUT for part in ("-p", f"no:{name}")),
     ]
 )
+# Options of plugins that are left out; others ask for them all the same.
+vars(_CONFIG.option).update(verbose=0, trace=False, usepdb=False)
 _MOST_LINES = 8
 _MOST_LETTERS = 600
 _MOST_NAME = 120
@@ -112,7 +114,6 @@ class _Session:
         if report.failed:
             self._errors.append(_cut(str(report.longrepr)))
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """A report without pictures of tracebacks, which take longer than tests; pytest's own wrapper marks xfail."""
         outcome: Any = "passed"
@@ -151,7 +152,8 @@ def _described(exc: BaseException) -> dict[str, Any]:
     """What was raised, in words, and the last line of the file that led there."""
     frames = [frame for frame in traceback.extract_tb(exc.__traceback__) if frame.filename == SUBMISSION]
     try:
-        message = str(exc)
+        unknown = exc.argname if isinstance(exc, pytest.FixtureLookupError) else None
+        message = str(exc) if unknown is None else f"there is no fixture {unknown!r} here"
     except BaseException as inner:  # the submission's own __str__ may raise anything
         message = f"(its message can't be read: {type(inner).__name__})"
     return {"message": _cut(f"{type(exc).__name__}: {message}"), "line": frames[-1].lineno if frames else None}

@@ -16,8 +16,10 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from judge.processes.handed import HOLDS, IS
-from judge.processes.parcel import Parcel, Reference, pack, unpack
+from judge.processes.packing import pack
+from judge.processes.parcel import Parcel, Reference
 from judge.processes.raised import rebuild
+from judge.processes.unpacking import unpack
 from judge.processes.wire import WireError
 
 Exchange = Callable[[dict[str, Any], bytes], bytes]

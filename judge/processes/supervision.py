@@ -34,8 +34,8 @@ _LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
     "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "runner", "fake_device",
     "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object",
-    "trial", "lock", "student_worker", "oracle_worker", "parcel", "raised", "handed", "implementation_worker", "remote",
-    "pytest_session", "tests_worker", "zygote",
+    "trial", "lock", "student_worker", "oracle_worker", "parcel", "packing", "unpacking", "raised", "handed",
+    "implementation_worker", "remote", "pytest_session", "tests_worker", "zygote",
 )  # fmt: skip
 _NEEDED = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",

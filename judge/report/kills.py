@@ -29,7 +29,8 @@ def by_behaviour(found: Thoroughness, marks: Marks) -> Iterator[RenderableType]:
         groups.setdefault(bug.behaviour, []).append(bug)
     width = max(map(len, groups))
     for behaviour, bugs in groups.items():
-        caught = Counter(clean.line(bug.caught_by) for bug in bugs if bug.caught_by is not None)
+        catching = [clean.line(bug.caught_by) for bug in bugs if bug.caught_by is not None]
+        caught = Counter(name.partition("[")[0] for name in catching)  # a parametrized test is one
         total, whole = sum(caught.values()), sum(caught.values()) == len(bugs)
         mark = (marks.right, "green") if whole else (marks.wrong, "red")
         tests = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in caught.most_common())

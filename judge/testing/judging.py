@@ -18,14 +18,15 @@ from judge.environment import environment
 from judge.errors import SubmissionError
 from judge.models import CaseResult, Environment, Problem, Report, Submission, Thoroughness, Verdict
 from judge.processes.supervision import Engine
-from judge.running import LOADING, Lost
+from judge.running import HEAVY, LOADING, Lost
 from judge.testing.implementations import Implementation, load_implementations
-from judge.testing.session import MOST_TESTS, Budget, Item, Run, Session
+from judge.testing.said import Item, Run
+from judge.testing.session import MOST_TESTS, Budget, Session
 from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
 
-# Modules of torch that it imports lazily, for more than a second, by a word that announces them.
-_HEAVY = dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
+# What is imported late and takes longer than a run, by a word that announces it.
+_HEAVY = HEAVY | dict.fromkeys(("assert_close", "gradcheck"), "torch.distributed.tensor")
 _PRINTED_LINES = 20
 _MOST_HANGS = 2  # after so many runs that did not end the others are not begun
 _AT_ONCE = 3  # two processes each, one of which waits for the other

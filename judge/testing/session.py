@@ -12,52 +12,16 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
 from judge.errors import JudgeError
 from judge.models import Problem
 from judge.processes.supervision import Engine, Event, Worker
 from judge.running import Lost, end_of, exit_of, printed_by
+from judge.testing.said import Run, collection_error, import_error, items, outcome, plain
 
 MOST_TESTS = 1000
 _LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
-_OUTCOMES = ("passed", "failed", "skipped", "xfailed", "xpassed")
-_PASSED_ON = ("type", "call", "name", "grad", "dtype", "forget", "wanted")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A test as it was collected."""
-
-    name: str
-    sentence: str
-    line: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a test ended: passed, failed, skipped, xfailed or xpassed, and what it said where it failed."""
-
-    kind: str
-    message: str = ""
-    line: int | None = None
-
-
-@dataclass(slots=True)
-class Run:
-    """What came of one run, outcomes in the order in which the tests ran.
-
-    ``lost``: it did not end by itself, during the test ``at`` if one had begun.
-    """
-
-    items: tuple[Item, ...] | None = None
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-    error: Lost | None = None  # while the file was imported or its tests were collected
-    lost: Lost | None = None
-    at: int | None = None
-    printed: dict[int, bytes] = field(default_factory=dict)
-    peak_mib: float = 0.0
 
 
 class Budget:
@@ -137,21 +101,19 @@ class Session:
                 if not self._pass_on(event, min(allowed, self._end)):
                     return
             elif kind == "loaded" and run.items is None:
-                if event.header.get("error"):
-                    run.error = _import_error(event.header["error"])
+                run.error = import_error(event.header)
+                if run.error:
                     return
             elif kind == "collected" and run.items is None:
-                run.items = _items(event.header)
-                if event.header.get("error"):
-                    run.error = Lost("runtime error", f"collecting the tests fails: {event.header['error']}"[:2000])
+                run.items, run.error = items(event.header), collection_error(event.header)
                 if run.error or not run.items or len(run.items) > MOST_TESTS:
                     return
             elif kind == "begin" and self._is_test(event.header):
                 run.at, allowed = event.header["test"], event.at + limits.call_seconds
             elif kind == "outcome" and self._is_test(event.header):
                 run.at = None
-                outcome = run.outcomes[event.header["test"]] = _outcome(event.header)
-                if until_failure and outcome.kind == "failed":
+                ended = run.outcomes[event.header["test"]] = outcome(event.header)
+                if until_failure and ended.kind == "failed":
                     return
             elif kind == "done":
                 if run.items is None or len(run.outcomes) < len(run.items):
@@ -163,8 +125,7 @@ class Session:
 
     def _pass_on(self, event: Event, deadline: float) -> bool:
         """Send a call to the implementation and its answer back; whether there was one."""
-        header = {key: event.header[key] for key in _PASSED_ON if key in event.header}
-        self._serving.send(header, event.body)
+        self._serving.send(plain(event.header), event.body)
         answer = self._serving.next_event(deadline)
         if answer is not None and answer.kind == "frame":
             self._student.send({"type": "answer"}, answer.body)
@@ -203,33 +164,3 @@ class Session:
         ended = exit_of(self._student)
         self._run.peak_mib = (ended.header.get("peak_mib") or 0.0) if ended else 0.0
         self._run.printed = printed_by(bytes(self._student.log))
-
-
-def _import_error(error: Any) -> Lost:
-    if not isinstance(error, dict):
-        return Lost("runtime error", "the import's answer can't be read")
-    line = error.get("line")
-    status = "memory limit" if error.get("kind") == "memory" else "runtime error"
-    message = f"importing the file raises {error.get('type')}: {error.get('message')}"[:2000]
-    return Lost(status, message, _number(line), _texts(error.get("traceback")))  # type: ignore[arg-type]
-
-
-def _items(header: dict[str, Any]) -> tuple[Item, ...]:
-    tests = header.get("tests")
-    rows = tests if isinstance(tests, list) else []
-    fine = [row for row in rows if isinstance(row, list) and len(row) == 3]
-    return tuple(Item(str(name)[:120], str(sentence)[:200], _number(line)) for name, sentence, line in fine)
-
-
-def _outcome(header: dict[str, Any]) -> Outcome:
-    kind, message = header.get("outcome"), header.get("message")
-    said = message[:1000] if isinstance(message, str) else ""
-    return Outcome(kind if kind in _OUTCOMES else "failed", said, _number(header.get("line")))
-
-
-def _number(value: Any) -> int | None:
-    return value if type(value) is int and 0 < value < 1 << 31 else None
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(one)[:200] for one in value[:10]) if isinstance(value, list) else ()

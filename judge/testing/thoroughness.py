@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from judge.models import Bug, Thoroughness
 from judge.mutants import BEHAVIOURS
 from judge.testing.implementations import Implementation
-from judge.testing.session import Run
+from judge.testing.said import Run
 
 # What to vary to see each behaviour: the axis, not the test.
 _ADVICE = {
