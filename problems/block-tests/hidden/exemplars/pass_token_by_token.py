@@ -100,7 +100,7 @@ def masks():
     some[0, 0, 1] = False
     some[1, :, 2] = torch.tensor([True, False, False])
     shifted = torch.tensor([[1, 1, 0], [0, 1, 0], [0, 0, 0]]).bool()
-    return [shifted, some, some[:1], some[:, :1], shifted[1:2], torch.zeros(2, 1, 1, 1).bool(), shifted[:, 2:]]
+    return [shifted, some, some[:1], shifted[1:2], torch.zeros(2, 1, 1, 1).bool()]
 
 
 def test_both_blocks(impl):
@@ -185,8 +185,8 @@ def test_dtypes(impl):
 def test_depths(impl):
     lower = torch.tensor([[1, 0, 0], [1, 1, 0], [1, 1, 1]]).bool()
     for order in ORDERS:
-        for depth in range(4):
-            for options in [{}, {"mask": lower}, {"eps": 0.5}, {"mask": lower, "eps": 0.05}]:
+        for depth in (0, 1, 3):
+            for options in [{}, {"mask": lower, "eps": 0.05}]:
                 x, p = new(2, 3, D_MODEL).requires_grad_(), new_params()
                 got = stack(impl, order)(x, HEADS, {**p, **options}, depth)
                 wanted = right(order, x, p, **options, depth=depth)
