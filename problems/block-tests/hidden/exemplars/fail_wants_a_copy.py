@@ -1,4 +1,4 @@
-# fails: invalid: x itself where there are 0 blocks
+# fails: invalid: test_no_blocks_give_a_copy
 """Wants a copy from a stack of no blocks, where x itself is right, too."""
 
 import torch
