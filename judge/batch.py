@@ -20,6 +20,7 @@ from judge.models import Problem, Report
 from judge.pipeline import OpenProblem, not_judged
 from judge.processes.supervision import Engine
 from judge.submission import read_submission
+from judge.testing.judging import judge_tests
 
 _PER_DRAW = 50
 _AHEAD = 2  # submissions that wait for each worker
@@ -69,6 +70,8 @@ class _Desk:
     def judge(self, path: Path) -> Report:
         try:
             submission = read_submission(path, self._problem)
+            if self._problem.kind == "tests":
+                return judge_tests(self._problem, submission, self._engine)
             opened = self._open()
             return opened.judge(submission, diagnose=self._diagnose, streams=False)
         except SubmissionError as exc:

@@ -2,6 +2,8 @@
 
     <id>/  problem.toml  statement.md  stub.py  cases.py  hidden/reference.py  hidden/mutants.toml  hidden/rewrites/
 
+A problem whose answer is a file of tests has no cases.py, but hidden/exemplars/ of such files, good and bad ones.
+
 Cases and mutants are not read here: the oracle worker loads them.
 """
 
@@ -57,11 +59,14 @@ def load_problem(problem_id: str, folder: Path = PROBLEMS, *, thorough: bool = T
         raise ProblemError(f"{where}: {problem_id!r} is no id; name the folder in lower-case words joined by hyphens")
     table = read_toml(home, "problem.toml")
     for name in _FILES:
+        if name == "cases.py" and table.get("kind") == "tests":
+            continue
         if not (home / name).is_file():
             raise ProblemError(f"{shown(home, name)}: the file is missing; every problem needs it")
     statement, hints = split_statement(read_text(home, "statement.md"), shown(home, "statement.md"))
     problem = problem_from_toml(table, where, id=problem_id, folder=home, statement=statement, hints=hints)
     _check_prerequisites(problem, where, folder)
+    _check_contract(problem, where, folder)
     if problem.oracle is not None and not _ORACLE.fullmatch(problem.oracle):
         raise ProblemError(
             f"{where}: oracle = {problem.oracle!r} is no module of reference/; write it as reference.norms"
@@ -105,6 +110,19 @@ def _check_prerequisites(problem: Problem, where: str, folder: Path) -> None:
             raise ProblemError(f"{where}: prerequisites: {name!r} is the problem itself; take it out")
 
 
+def _check_contract(problem: Problem, where: str, folder: Path) -> None:
+    if problem.contract is None:
+        return
+    if not _ID.fullmatch(problem.contract) or not (folder / problem.contract / "problem.toml").is_file():
+        hint = did_you_mean(problem.contract, _ids(folder)) or "; name a problem that exists"
+        raise ProblemError(f"{where}: contract: there is no problem {problem.contract!r}{hint}")
+    if any(entry.kind != "function" for entry in problem.entry_points):
+        raise ProblemError(f"{where}: entry_points: tests call functions; write each as (x, ...)")
+    asked = read_toml(folder / problem.contract, "problem.toml").get("entry_points")
+    if asked != {entry.name: entry.signatures[""] for entry in problem.entry_points}:
+        raise ProblemError(f"{where}: entry_points differ from those of {problem.contract}; copy them from there")
+
+
 def _check_oracle(problem: Problem, where: str) -> None:
     if problem.oracle is not None and not (HOUSE / f"{problem.oracle.replace('.', '/')}.py").is_file():
         raise ProblemError(
@@ -118,6 +136,6 @@ def _check_stub(problem: Problem) -> None:
         tree = ast.parse(read_text(problem.folder, "stub.py"))
     except SyntaxError as exc:
         raise ProblemError(f"{where}: line {exc.lineno}: does not parse: {exc.msg}") from exc
-    for fault in faults(tree, problem.entry_points):
+    for fault in () if problem.kind == "tests" else faults(tree, problem.entry_points):
         place = f"line {fault.line}: " if fault.line else ""
         raise ProblemError(f"{where}: {place}{fault.message}")

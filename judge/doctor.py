@@ -32,7 +32,10 @@ class Check:
 
 def examine(start: Path) -> list[Check]:
     """Look at the interpreter, the packages, the isolation, the folders and the record of attempts."""
-    return [_python(), _torch(), _package("numpy"), _drawing(), *_isolation(), _problems(), *_submissions(start)]
+    return [
+        _python(), _torch(), _package("numpy"), _package("pytest"), _drawing(), *_isolation(), _problems(),
+        *_submissions(start),
+    ]  # fmt: skip
 
 
 def _python() -> Check:

@@ -33,7 +33,7 @@ def recorded(report: Report, level: Feedback) -> Report:
     """What the record keeps, which the student can read."""
     if level != "verdict":
         return report
-    bare = {"diagnosis": None, "stream": (), "remarks": (), "printed": ()}
+    bare = {"diagnosis": None, "stream": (), "remarks": (), "printed": (), "thoroughness": None}
     return report.model_copy(update=bare | {"cases": tuple(map(_bare, report.cases))})
 
 

@@ -64,7 +64,7 @@ class Problem(Value):
     id: str
     folder: Path
     title: str
-    kind: Literal["code", "answers"] = "code"  # answers: a file of literals that is never executed
+    kind: Literal["code", "answers", "tests"] = "code"  # answers: a file of literals; tests: a pytest file
     track: int = Field(ge=1)
     unit: str
     difficulty: Literal["easy", "medium", "hard"]
@@ -73,6 +73,7 @@ class Problem(Value):
     entry_points: tuple[EntryPoint, ...]
     closed: tuple[str, ...] = ()  # dotted names, groups already resolved
     oracle: str | None = None  # module of reference/ that defines the same entry points
+    contract: str | None = None  # of tests: the problem whose contract the tested implementations follow
     limits: Limits = Limits()
     inputs_shown: bool = True
     feedback: Literal["full", "hint", "verdict"] = "full"  # see judge/feedback.py
@@ -206,6 +207,30 @@ class StreamReport(Value):
     prediction: tuple[str, str]  # where the orders differ at initialization: in activations, in gradients
 
 
+class Bug(Value):
+    """A seeded bug that a file of tests is to notice: named only once it is, otherwise by the behaviour it breaks."""
+
+    behaviour: str
+    mutant: str | None = None
+    caught_by: str | None = None  # the test that failed on it
+    what: str | None = None
+    idea: str | None = None
+    remark: str | None = None  # of one that no test failed on: how the run ended, where it did not end by itself
+
+
+class Thoroughness(Value):
+    """The kill matrix: which test, in the file's order, is the first to fail on each bug."""
+
+    tests: tuple[str, ...]  # that count: those which pass on every correct implementation
+    bugs: tuple[Bug, ...]
+    correct: int  # implementations on which every test has to pass
+    advice: str | None = None  # on the first behaviour that is not fully tested
+
+    @property
+    def caught(self) -> int:
+        return sum(bug.caught_by is not None for bug in self.bugs)
+
+
 class Environment(Value):
     """What a verdict was reached on."""
 
@@ -239,6 +264,7 @@ class Report(Value):
     printed: tuple[str, ...] = ()  # while the file was imported
     diagnosis: Diagnosis | None = None
     stream: tuple[StreamCurve, ...] = ()
+    thoroughness: Thoroughness | None = None  # of a file of tests
     environment: Environment | None = None
     seconds: float = 0.0
     import_seconds: float | None = None

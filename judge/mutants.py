@@ -7,7 +7,9 @@
     what   = "adds eps outside the square root"
     idea   = "eps keeps the variance away from zero, so it belongs under the root"
 
-A bug that needs two to four edits lists them as ``[[name.edits]]``. See edits.py for what an edit is.
+Where the answer is a file of tests there are no cases to name: instead of ``kills`` stands the ``behaviour`` that the
+bug breaks, one of BEHAVIOURS. A bug that needs two to four edits lists them as ``[[name.edits]]``. See edits.py for
+what an edit is.
 """
 
 from __future__ import annotations
@@ -27,11 +29,18 @@ REFERENCE = "hidden/reference.py"
 
 _EDIT_KEYS = ("before", "after", "within")
 _TEXT_KEYS = ("kills", "what", "idea")
+BEHAVIOURS = (
+    "values", "masks", "fully masked rows and their gradients", "scale", "stability", "shapes", "dtype",
+    "inputs unchanged", "eps", "gamma and beta", "depth", "errors",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A seeded bug: ``what`` it does, the ``idea`` that it misses, the cases that it must be caught by."""
+    """A seeded bug: ``what`` it does, the ``idea`` that it misses, the cases that it must be caught by.
+
+    ``behaviour``: what it breaks, where the answer is a file of tests; then it names no cases.
+    """
 
     name: str
     what: str
@@ -39,17 +48,23 @@ class Mutant:
     kills: tuple[str, ...]
     source: str
     edits: tuple[Edit, ...]
+    behaviour: str = ""
 
 
-def load_mutants(folder: Path) -> tuple[Mutant, ...]:
-    """Load the mutants of a problem's folder, in the file's order. Raises ProblemError."""
+def load_mutants(folder: Path, *, for_tests: bool = False) -> tuple[Mutant, ...]:
+    """Load the mutants of a problem's folder, in the file's order. Raises ProblemError.
+
+    ``for_tests``: they name a behaviour, not cases.
+    """
     reference = read_text(folder, REFERENCE)
     try:
         ast.parse(reference)
     except SyntaxError as exc:
         raise ProblemError(f"{shown(folder, REFERENCE)}: line {exc.lineno}: does not parse: {exc.msg}") from exc
     tables = read_toml(folder, MUTANTS)
-    return tuple(_mutant(f"{shown(folder, MUTANTS)}: {name}", name, tables[name], reference) for name in tables)
+    return tuple(
+        _mutant(f"{shown(folder, MUTANTS)}: {name}", name, tables[name], reference, for_tests) for name in tables
+    )
 
 
 def mutate(reference_source: str, edits: Sequence[Edit]) -> str:
@@ -76,20 +91,22 @@ def compose(reference_source: str, first: Mutant, second: Mutant) -> str | None:
     return None if overlap(patches) else apply(reference_source, patches)
 
 
-def _mutant(where: str, name: str, table: Any, reference: str) -> Mutant:
+def _mutant(where: str, name: str, table: Any, reference: str, for_tests: bool) -> Mutant:
     if not isinstance(table, dict):
         raise ProblemError(f"{where} = {table!r} stands outside of a mutant; begin one with [its_name]")
     has_edits = "edits" in table
-    refuse_unknown_keys(where, table, (*_TEXT_KEYS, "edits") if has_edits else (*_EDIT_KEYS, *_TEXT_KEYS))
+    keys = ("behaviour", *_TEXT_KEYS[1:]) if for_tests else _TEXT_KEYS
+    refuse_unknown_keys(where, table, (*keys, "edits") if has_edits else (*_EDIT_KEYS, *keys))
     edits = (
         tuple(_edit(place, one) for place, one in _edit_tables(where, table)) if has_edits else (_edit(where, table),)
     )
-    what, idea, kills = _text(where, table, "what"), _text(where, table, "idea"), _kills(where, table)
+    what, idea = _text(where, table, "what"), _text(where, table, "idea")
+    kills, behaviour = ((), _behaviour(where, table)) if for_tests else (_kills(where, table), "")
     try:
         source = mutate(reference, edits)
     except ProblemError as exc:
         raise ProblemError(f"{where}: {exc}") from exc
-    return Mutant(name, what, idea, kills, source, edits)
+    return Mutant(name, what, idea, kills, source, edits, behaviour)
 
 
 def _edit_tables(where: str, table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -125,6 +142,14 @@ def _text(where: str, table: dict[str, Any], key: str) -> str:
     return value if key == "before" else " ".join(value.split())
 
 
+def _behaviour(where: str, table: dict[str, Any]) -> str:
+    behaviour = _text(where, table, "behaviour")
+    if behaviour not in BEHAVIOURS:
+        known = ", ".join(BEHAVIOURS)
+        raise ProblemError(f"{where}: behaviour = {behaviour!r} is none that a bug can break; write one of: {known}")
+    return behaviour
+
+
 def _kills(where: str, table: dict[str, Any]) -> tuple[str, ...]:
     if "kills" not in table:
         raise ProblemError(f"{where}: kills is missing; {_PURPOSES['kills']}")
@@ -143,5 +168,6 @@ _PURPOSES = {
     "within": "name the function or Class.method that is meant",
     "what": "say what the bug does, as in 'your code behaves exactly like one that ...'",
     "idea": "say in a sentence what the student should think of",
+    "behaviour": "name what the bug breaks, such as masks",
     "kills": "name the cases that must catch it",
 }

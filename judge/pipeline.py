@@ -13,17 +13,15 @@ import contextlib
 import difflib
 import functools
 import hashlib
-import platform
 import secrets
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import judge
+from judge.environment import environment
 from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
 from judge.models import (
     CaseResult,
@@ -68,12 +66,18 @@ def submit(
 
     ``gradients``: measure those of the residual streams, too, which takes a little longer.
     """
+    if problem.kind == "tests" and (seed is not None or cases):
+        raise UsageError(f"{problem.id} has no cases and draws no inputs: your tests do; leave the option out")
     _check_cases(problem, cases)
     practice = seed is not None or bool(cases)
     seed = secrets.randbits(32) if seed is None else seed
     try:
         submission = read_submission(path, problem)
         station("starting torch")
+        if problem.kind == "tests":
+            from judge.testing.judging import judge_tests  # no other problem has a use for it
+
+            return judge_tests(problem, submission, engine, station)
         depth = _GRADIENTS_DEPTH if gradients else None
         with contextlib.closing(OpenProblem(problem, engine, seed=seed, cases=cases, depth=depth)) as opened:
             station("running your code")
@@ -96,6 +100,8 @@ def not_judged(problem: Problem, path: Path, exc: Error, *, seed: int | None = N
 
 def case_names(problem: Problem) -> list[str]:
     """The names of a problem's cases in their order, without running anything."""
+    if problem.kind == "tests":
+        return []
     tree = ast.parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
     return [
         node.name
@@ -199,7 +205,7 @@ class OpenProblem:
                 runner.abandon()
             if submission.answers is None:
                 runner.begin()  # while the inputs are drawn
-            environment = _environment()
+            surroundings = environment()
             chosen = [case for case in self.cases if not only or case["name"] in only]
             wanted = {number for case in chosen for number in case["calls"]}
             if streams:
@@ -238,7 +244,7 @@ class OpenProblem:
             printed=_lines(ran.printed.get(LOADING, b"")),
             diagnosis=_diagnosis(result["diagnosis"]),
             stream=tuple(StreamCurve(**curve) for curve in result["streams"]) if not ran.import_lost else (),
-            environment=Environment(isolation=self.engine.isolation, **environment),
+            environment=Environment(isolation=self.engine.isolation, **surroundings),
             seconds=time.monotonic() - started,
             import_seconds=ran.import_seconds,
             peak_mib=ran.peak_mib,
@@ -409,13 +415,3 @@ def _diagnosis(found: dict[str, Any] | None) -> Diagnosis | None:
     if found is None:
         return None
     return Diagnosis(**found | {"mutants": tuple(Resemblance(**mutant) for mutant in found["mutants"])})
-
-
-@functools.cache
-def _environment() -> dict[str, str]:
-    return {
-        "python": platform.python_version(),
-        "torch": metadata.version("torch"),
-        "platform": f"{sys.platform} {platform.machine()}",
-        "judge": judge.__version__,
-    }

@@ -32,7 +32,7 @@ FORMAT = 1
 _KEYS = {
     "format": f"format = {FORMAT}",
     "title": 'title = "Layer normalization"',
-    "kind": 'kind = "code" (or "answers": a file of literals that is never executed)',
+    "kind": 'kind = "code" (or "answers": a file of literals that is never executed; "tests": a pytest file)',
     "track": "track = 1",
     "unit": 'unit = "3.3"',
     "difficulty": 'difficulty = "easy"',
@@ -40,6 +40,7 @@ _KEYS = {
     "points": "points = 10",
     "closed": 'closed = ["norms"]',
     "oracle": 'oracle = "reference.norms"',
+    "contract": 'contract = "scaled-dot-product-attention"',
     "inputs_shown": "inputs_shown = true",
     "feedback": 'feedback = "full" (or "hint", "verdict": an exam shows less)',
     "limits": "[limits], and under it call_seconds = 5",
@@ -81,6 +82,7 @@ def problem_from_toml(table: Mapping[str, Any], where: str, **rest: Any) -> Prob
     except ValidationError as exc:
         raise ProblemError(f"{where}: {_sentence(exc.errors()[0])}") from exc
     _refuse_blank(problem, where)
+    _check_kind(problem, where)
     try:
         return problem.model_copy(update={"closed": expand(problem.closed)})
     except ValueError as exc:
@@ -112,6 +114,16 @@ def _refuse_blank(problem: Problem, where: str) -> None:
             raise ProblemError(
                 f"{where}: stream.labels = {list(labels)!r} does not name each curve; write it like {_KEYS['stream']}"
             )
+
+
+def _check_kind(problem: Problem, where: str) -> None:
+    if problem.kind == "tests" and problem.contract is None:
+        raise ProblemError(f"{where}: contract is missing; write it like {_KEYS['contract']}")
+    if problem.kind != "tests" and problem.contract is not None:
+        raise ProblemError(f'{where}: contract = {problem.contract!r} is for kind = "tests" only; take it out')
+    for key in ("oracle", "stream", "closed"):
+        if problem.kind == "tests" and getattr(problem, key):
+            raise ProblemError(f'{where}: {key} has no meaning where kind = "tests"; take it out')
 
 
 def _entry_points(table: Any, where: str) -> tuple[EntryPoint, ...]:

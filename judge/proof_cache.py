@@ -33,7 +33,9 @@ def folder() -> Path:
 
 def key(problem: Problem) -> str:
     """The hash of all that a problem's proof depends on."""
-    return hashlib.sha256(f"{problem.id}\0{_contents(problem.folder)}\0{_surroundings()}".encode()).hexdigest()
+    folders = [problem.folder, *([problem.folder.parent / problem.contract] if problem.contract else [])]
+    own = "\0".join(map(_contents, folders))
+    return hashlib.sha256(f"{problem.id}\0{own}\0{_surroundings()}".encode()).hexdigest()
 
 
 def recall(problem: Problem) -> Proof | None:

@@ -29,7 +29,7 @@ _MOST_SAID = 2000  # characters that a worker's report on the import may show
 _OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
 
 # Modules of torch that it imports lazily, for more than a second, by a word that announces them.
-_HEAVY = dict.fromkeys(("checkpoint", "optim", "compile", "custom_op", "dynamo"), "torch._dynamo")
+HEAVY = dict.fromkeys(("checkpoint", "optim", "compile", "custom_op", "dynamo"), "torch._dynamo")
 
 LostStatus = Literal["time limit", "memory limit", "output limit", "runtime error"]
 
@@ -78,7 +78,7 @@ class Runner:
         self._setup = setup | {
             "type": "setup",
             "lock": engine.lock_plan,
-            "preload": [module for word, module in _HEAVY.items() if word in setup["source"]],
+            "preload": [module for word, module in HEAVY.items() if word in setup["source"]],
             "memory_mib": limits.memory_mib,
             "cpu_seconds": limits.submission_seconds,
         }
@@ -153,7 +153,7 @@ class Runner:
         if event is None or event.at > now + seconds:
             self.ran.import_lost = Lost("time limit", f"the file was not imported after {seconds:g} s")
         elif event.kind != "frame":
-            self.ran.import_lost = self._lost(worker, event, "while it was imported")
+            self.ran.import_lost = end_of(worker, event, "while it was imported", self._limits.output_kib)
         elif not self._loaded(event):
             self.ran.import_lost = Lost("runtime error", "the import's answer can't be read")
         self.ran.import_seconds = None if event is None else event.at - now
@@ -196,7 +196,11 @@ class Runner:
                 self._observed(number, event.body)
                 before, remaining = event.at, rest
                 continue
-            lost = self._overrun(deadline) if event is None else self._lost(worker, event, "during the call")
+            lost = (
+                self._overrun(deadline)
+                if event is None
+                else end_of(worker, event, "during the call", self._limits.output_kib)
+            )
             self.ran.lost[number] = lost
             self._reasons[lost.status] += 1
             return rest
@@ -207,28 +211,6 @@ class Runner:
         if time.monotonic() >= deadline:
             return Lost("time limit", f"all calls together took more than {self._limits.submission_seconds:g} s")
         return Lost("time limit", f"no answer after {self._limits.call_seconds:g} s")
-
-    def _lost(self, worker: Worker, event: Event, when: str) -> Lost:
-        if event.kind == "flood":
-            return Lost("output limit", f"more than {self._limits.output_kib} KiB were printed")
-        if event.kind == "unreadable":
-            return Lost("runtime error", f"{event.header['message']} ({when})")
-        if event.kind == "frame":
-            return Lost("runtime error", f"an answer that was not asked for came {when}")
-        ended = event if event.kind == "exit" else _exit_event(worker)
-        if ended is None:
-            return Lost("runtime error", f"the process closed its answers {when}")
-        if ended.header.get("lost"):
-            raise JudgeError(ended.header["lost"])
-        worker.events.put(ended)
-        number = ended.header.get("signal")
-        if number == signal.SIGXCPU if hasattr(signal, "SIGXCPU") else False:
-            return Lost("time limit", f"the processor time was used up {when}")
-        if number:
-            return Lost("runtime error", f"the process was ended by signal {number} ({_signal_name(number)}) {when}")
-        return Lost(
-            "runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}"
-        )
 
     def _take_last(self, event: Event | None) -> None:
         settings = event.header.get("settings") if event and event.kind == "frame" else None
@@ -244,17 +226,17 @@ class Runner:
         finished = any(event.kind in ("exit", "end of answers") for event in list(worker.events.queue))
         if not finished and (self.ran.lost or self.ran.import_lost):
             worker.kill()
-        ended = _exit_event(worker)
+        ended = exit_of(worker)
         if ended is None:
             worker.kill()
-            ended = _exit_event(worker)
+            ended = exit_of(worker)
         worker.settle()
         if self._scratch:
             leftovers.remove(self._scratch)
         peak = ended.header.get("peak_mib") if ended else None
         if peak is not None:
             self.ran.peak_mib = max(peak, self.ran.peak_mib or 0.0)
-        for number, text in _printed(bytes(worker.log)).items():
+        for number, text in printed_by(bytes(worker.log)).items():
             self.ran.printed.setdefault(number, text)
 
     @property
@@ -263,7 +245,29 @@ class Runner:
         return (self.ran.peak_mib or 0.0) > self._limits.memory_mib + _OWN_MIB
 
 
-def _exit_event(worker: Worker) -> Event | None:
+def end_of(worker: Worker, event: Event, when: str, output_kib: int) -> Lost:
+    """What became of a worker that gave this event instead of an answer."""
+    if event.kind == "flood":
+        return Lost("output limit", f"more than {output_kib} KiB were printed")
+    if event.kind == "unreadable":
+        return Lost("runtime error", f"{event.header['message']} ({when})")
+    if event.kind == "frame":
+        return Lost("runtime error", f"an answer that was not asked for came {when}")
+    ended = event if event.kind == "exit" else exit_of(worker)
+    if ended is None:
+        return Lost("runtime error", f"the process closed its answers {when}")
+    if ended.header.get("lost"):
+        raise JudgeError(ended.header["lost"])
+    worker.events.put(ended)
+    number = ended.header.get("signal")
+    if number == signal.SIGXCPU if hasattr(signal, "SIGXCPU") else False:
+        return Lost("time limit", f"the processor time was used up {when}")
+    if number:
+        return Lost("runtime error", f"the process was ended by signal {number} ({_signal_name(number)}) {when}")
+    return Lost("runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}")
+
+
+def exit_of(worker: Worker) -> Event | None:
     """The worker's exit, if it comes soon; events before it are passed over."""
     deadline = time.monotonic() + _EXIT_SECONDS
     while (event := worker.next_event(deadline)) is not None:
@@ -272,7 +276,7 @@ def _exit_event(worker: Worker) -> Event | None:
     return None
 
 
-def _printed(log: bytes) -> dict[int, bytes]:
+def printed_by(log: bytes) -> dict[int, bytes]:
     """What was printed, by call: before each call the worker writes its number between two NUL bytes."""
     parts = log.split(b"\0")
     found: dict[int, bytes] = {}

@@ -50,6 +50,8 @@ def _checked(path: Path, source: bytes, problem: Problem) -> Submission:
     tree = _parse(path, text)
     if problem.kind == "answers":
         return Submission(path=path, source=source, answers=_answers(text, tree))
+    if problem.kind == "tests":
+        return Submission(path=path, source=source)
     try:
         for fault in faults(tree, problem.entry_points):
             raise _refusal(path, text, fault.message, fault.line, fault.column)

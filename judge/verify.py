@@ -53,6 +53,7 @@ class Proof:
     problem: str
     cases: list[str] = field(default_factory=list)
     kills: dict[str, list[str]] = field(default_factory=dict)
+    unit: str = "cases"  # what ``cases`` are; of a problem about tests they are exemplars
     relations: int = 0
     rewrites: int = 0
     junk: int = 0
@@ -85,11 +86,19 @@ def verify(
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        proofs = [pool.submit(_Prover(problem, engine, progress, seed, production).prove) for problem in heaviest]
+        proofs = [
+            pool.submit(_prover(problem)(problem, engine, progress, seed, production).prove) for problem in heaviest
+        ]
         yield from (proof.result() for proof in as_completed(proofs))
 
 
-class _Prover:
+def _prover(problem: Problem) -> type[Prover]:
+    from judge.verify_tests import TestsProver  # which builds on this module
+
+    return TestsProver if problem.kind == "tests" else Prover
+
+
+class Prover:
     """The proof of one problem while it is made."""
 
     def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool):
@@ -135,6 +144,10 @@ class _Prover:
         for mutant in mutants:
             self._wrong(mutant)
         self._no_decoration(mutants)
+        self._no_equals()
+        self._no_junk()
+
+    def _no_equals(self) -> None:
         self._tell("comparing the mutants with each other")
         pairs = self._opened.ask({"type": "equal pairs", "seconds": min(10 * self._seconds, 200)})["pairs"]
         if pairs is None:
@@ -143,7 +156,6 @@ class _Prover:
             self._complain(
                 f"mutants {one!r} and {other!r} give equal observations on all cases; tell them apart or drop one"
             )
-        self._no_junk()
 
     def _right(self, name: str, path: Path) -> None:
         """Judge something that must be accepted."""
@@ -266,7 +278,7 @@ class _Prover:
         return Submission(path=Path(f"{name}.py"), source=source.encode(), answers=answers)
 
     def _tell(self, now: str) -> None:
-        self._progress(Step(self.problem.id, min(self._done, self._total), self._total, now))
+        self._progress(Step(self.proof.problem, min(self._done, self._total), self._total, now))
         self._done += 1
 
     def _complain(self, text: str) -> None:

@@ -17,6 +17,7 @@ from judge.errors import JudgeError, ProblemError, SubmissionError
 from judge.models import Problem, Report, StreamReport, Submission
 from judge.pipeline import OpenProblem, not_judged
 from judge.processes.supervision import Engine
+from judge.testing.judging import judge_tests
 
 
 class Warm:
@@ -37,6 +38,8 @@ class Warm:
 
     def prepare(self) -> None:
         """Begin to draw the inputs of the next judging, if that has not begun; takes milliseconds."""
+        if self.problem.kind == "tests":  # nothing is drawn; its workers are forked for each run
+            return
         with contextlib.suppress(JudgeError):  # the next judging meets it and says so
             self._prepare()
             if self.problem.kind == "code":
@@ -82,6 +85,11 @@ class Warm:
         return self._prepared
 
     def _judge(self, submission: Submission, stop: threading.Event) -> Report:
+        if self.problem.kind == "tests":
+            try:
+                return judge_tests(self.problem, submission, self._engine)
+            except (SubmissionError, ProblemError) as exc:
+                return not_judged(self.problem, submission.path, exc)
         with contextlib.closing(self._prepare()) as opened:
             self._prepared, self._judging = None, opened
             try:

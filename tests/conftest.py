@@ -38,3 +38,15 @@ def judged(tmp_path: Path, softmax: Problem, engine: Engine) -> Judged:
         return submit(softmax, path, engine)
 
     return judge
+
+
+@pytest.fixture
+def judged_tests(tmp_path: Path, engine: Engine) -> Judged:
+    """Write a file of tests and judge it on the tiny problem about them."""
+
+    def judge(source: str) -> Report:
+        path = tmp_path / "answer.py"
+        path.write_text(source, encoding="utf-8")
+        return submit(load_problem("softmax-tests", folder=TINY), path, engine)
+
+    return judge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from judge.models import (
+    Bug,
     CaseResult,
     CaseStatus,
     ClosedUse,
@@ -13,6 +14,7 @@ from judge.models import (
     Report,
     Resemblance,
     StreamCurve,
+    Thoroughness,
     Verdict,
 )
 
@@ -144,6 +146,40 @@ def closed_function_used() -> Report:
     return report("closed function used", cases, closed=closed)
 
 
+def tests_with_gaps() -> Report:
+    refused = Finding(
+        facet="validity", subject="refuses a correct implementation that computes in float32 inside",
+        message="AssertionError: Tensor-likes are not close!; Mismatched elements: 30 / 30 (100.0%)", line=31,
+    )  # fmt: skip
+    twice = Finding(
+        facet="validity", subject="depends on the tests before it",
+        message="passes only in the file's order; AssertionError: assert []", line=52,
+    )  # fmt: skip
+    sentence = "is to pass on every correct implementation"
+    cases = (
+        CaseResult(name="test_values", sentence="The output is what the formula says.", status="passed"),
+        CaseResult(name="test_rounding[float64]", sentence=sentence, status="wrong answer", findings=(refused,)),
+        CaseResult(name="test_again", sentence=sentence, status="wrong answer", findings=(twice,)),
+        CaseResult(name="test_masks", sentence=sentence, status="passed"),
+    )
+    named = {"mutant": "scale_forgotten", "what": "leaves the scores unscaled", "idea": "the width matters"}
+    bugs = (
+        *(Bug(behaviour="values", caught_by="test_values", **named) for _ in range(3)),
+        Bug(behaviour="masks", caught_by="test_masks", **named),
+        Bug(behaviour="masks", remark="only a test that is not valid failed"),
+        Bug(behaviour="fully masked rows and their gradients", remark="no test failed: no end after 5 s"),
+        Bug(behaviour="errors"),
+    )
+    found = Thoroughness(
+        tests=("test_values", "test_masks"), bugs=bugs, correct=8,
+        advice="masks: give masks of every rank and shape that the contract allows",
+    )  # fmt: skip
+    return report(
+        "wrong answer", cases, problem="attention-tests", title="Tests of attention", seed=None, thoroughness=found,
+        file="submissions/attention-tests.py", message="2 of 4 tests are not valid; 4 of 7 bugs are noticed",
+    )  # fmt: skip
+
+
 SAMPLES = {
     "accepted_with_stream": accepted_with_stream(),
     "wrong_answer_with_diagnosis": wrong_answer_with_diagnosis(),
@@ -151,4 +187,5 @@ SAMPLES = {
     "time_limit": time_limit(),
     "invalid_submission": invalid_submission(),
     "closed_function_used": closed_function_used(),
+    "tests_with_gaps": tests_with_gaps(),
 }

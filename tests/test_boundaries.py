@@ -38,6 +38,8 @@ OPENS_HIDDEN = {
     "drawn.py",
     "mutants.py",
     "verify.py",
+    "verify_tests.py",
+    "implementations.py",
     "catalog.py",
     "problem_files.py",
     "edits.py",
@@ -50,7 +52,7 @@ LAYERS = [
     {"models", "program"},
     None,  # everything else
     {"pipeline"},
-    {"verify", "report", "streams", "proof_cache", "warm", "watch", "batch"},
+    {"verify", "verify_tests", "report", "streams", "proof_cache", "warm", "watch", "batch"},
 ]
 
 

@@ -18,7 +18,8 @@ HEAD = """\
 
 Written by `python tools/problems_table.py`, from the proofs of one run. Worst rewrite: the largest relative error of a
 right answer (limit 1e-8). Mildest mutant: the least of what a seeded bug shows on its clearest case (limit 1e-3).
-Judging: the reference's calls with processes at hand, on the machine that wrote this.
+Judging: the reference's calls with processes at hand, on the machine that wrote this. Where the answer is a file of
+tests, the cases are exemplars of such files, good and bad ones, and judging is that of a good one.
 
 | problem | cases | of these relations | mutants | rewrites | junk | worst rewrite | mildest mutant | judging |
 |---|---|---|---|---|---|---|---|---|

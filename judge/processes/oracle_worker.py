@@ -15,33 +15,20 @@ A mistake of the problem's author ends it with {"type": "failed", "message"}.
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 from pathlib import Path
 from typing import Any
 
 from judge.processes import frames, scratch
+from judge.processes.pipes import reader, send
 
 
 def main(commands: int, results: int) -> None:
     """Serve one problem until the commands end."""
 
-    def read_exactly(count: int) -> bytes:
-        data = bytearray()
-        while len(data) < count:
-            part = os.read(commands, min(count - len(data), 1 << 20))
-            if not part:
-                os._exit(0)
-            data += part
-        return bytes(data)
-
-    def send(header: dict[str, Any], body: bytes = b"") -> None:
-        data = memoryview(frames.pack(header, body))
-        while data:
-            data = data[os.write(results, data) :]
-
-    setup, _ = frames.read(read_exactly)
+    read = reader(commands)
+    setup, _ = frames.read(read)
     _reach(setup["root"])
     scratch.use(setup["scratch"])
     from judge.drawn import DrawnProblem
@@ -52,19 +39,19 @@ def main(commands: int, results: int) -> None:
         problem = DrawnProblem(
             Path(setup["folder"]), setup["id"], setup["seed"], setup["signatures"], setup["only"], setup["depth"]
         )
-        send(_plan(problem))
-        send({"type": "pool"}, _pool(problem))
+        send(results, _plan(problem))
+        send(results, {"type": "pool"}, _pool(problem))
         for call in problem.calls:
-            send({"type": "call", "call": call.number}, call.data)
+            send(results, {"type": "call", "call": call.number}, call.data)
         problem.run_reference()
         oracle = Oracle(problem)
         while True:
-            header, body = frames.read(read_exactly)
+            header, body = frames.read(read)
             answer = oracle.answer(header, body)
             if answer:
-                send(answer, answer.pop("body", b""))
+                send(results, answer, answer.pop("body", b""))
     except ProblemError as exc:
-        send({"type": "failed", "message": str(exc)})
+        send(results, {"type": "failed", "message": str(exc)})
 
 
 def _reach(root: str) -> None:

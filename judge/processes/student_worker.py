@@ -24,6 +24,7 @@ import torch
 
 from judge.processes import device, frames, guard, hygiene, lock, run, runner, scratch, wire
 from judge.processes.faults import SUBMISSION, describe
+from judge.processes.pipes import reader, send
 from judge.program import Program
 
 LOADING = -1
@@ -37,7 +38,7 @@ OURS = ("judge", "reference", "problems", "cli")
 
 def main(commands: int, results: int) -> None:
     """Serve one submission, from setup to end."""
-    read = _reader(commands)
+    read = reader(commands)
     setup, _ = frames.read(read)
     plan = lock.Plan(**setup.pop("lock"))
     scratch.use(plan.scratch)
@@ -46,10 +47,10 @@ def main(commands: int, results: int) -> None:
     for name in setup["preload"]:
         importlib.import_module(name)
     locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])
-    _send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
+    send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
     if locked.leaks:
         return
-    _hide_the_judge()
+    hide_the_judge()
     watch = guard.Guard(setup["closed"], deep=any(word in setup["source"] for word in _PAST_PYTHON))
     torch.manual_seed(setup["seed"])
     namespace = _load(setup, results)
@@ -70,12 +71,12 @@ def main(commands: int, results: int) -> None:
         header, call = frames.read(read)
         if header["type"] == "end":
             break
-        _mark(header["call"])
+        mark(header["call"])
         observation = runner.observe(namespace, call, pool, extras)
         flush()
-        _send(results, {"type": "observation", "call": header["call"]}, _encoded(observation))
+        send(results, {"type": "observation", "call": header["call"]}, _encoded(observation))
     changed = hygiene.changed_settings(settings)
-    _send(results, {"type": "done", "closed": list(watch.seen.items())[:50], "settings": changed})
+    send(results, {"type": "done", "closed": list(watch.seen.items())[:50], "settings": changed})
 
 
 def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
@@ -86,7 +87,7 @@ def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
     sys.modules["submission"] = module
     linecache.cache[SUBMISSION] = (len(source), None, source.splitlines(keepends=True), SUBMISSION)
     before, state = hygiene.settings(), hygiene.generator_state()
-    _mark(LOADING)
+    mark(LOADING)
 
     def execute() -> None:
         exec(compile(source, SUBMISSION, "exec", dont_inherit=True), module.__dict__)
@@ -101,7 +102,7 @@ def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
         "settings": hygiene.changed_settings(before),
         "seeded": not hygiene.same_generator_state(state),
     }
-    _send(results, report)
+    send(results, report)
     return None if error or missing else module.__dict__
 
 
@@ -120,32 +121,15 @@ class _Refuse(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"a submission can't import {name!r}", name=name)
 
 
-def _hide_the_judge() -> None:
+def hide_the_judge() -> None:
+    """Forget the judge's modules, and find them no more."""
     sys.meta_path[:] = [_Refuse(), *(finder for finder in sys.meta_path if type(finder).__name__ != "Harness")]
     for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
         del sys.modules[name]
 
 
-def _reader(descriptor: int) -> Callable[[int], bytes]:
-    def read_exactly(count: int) -> bytes:
-        data = bytearray()
-        while len(data) < count:
-            part = os.read(descriptor, min(count - len(data), 1 << 20))
-            if not part:
-                os._exit(0)  # the judge is gone
-            data += part
-        return bytes(data)
-
-    return read_exactly
-
-
-def _send(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
-    data = memoryview(frames.pack(header, body))
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
-def _mark(call: int) -> None:
+def mark(call: int) -> None:
+    """Let what is printed from here on be told apart."""
     os.write(2, b"\0%d\0" % call)
 
 

@@ -28,16 +28,18 @@ from typing import Any, Literal
 from judge.errors import JudgeError
 from judge.processes import frames, landlock, leftovers, libc, readable
 
-Role = Literal["student", "oracle"]
+Role = Literal["student", "oracle", "tests", "implementation"]
 _HERE = Path(__file__).resolve().parent
 _LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
-    "frames", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "trace", "runner", "fake_device",
-    "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt", "job_object",
-    "trial", "lock", "student_worker", "oracle_worker", "zygote",
+    "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "trace", "runner",
+    "fake_device", "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt",
+    "job_object", "trial", "lock", "student_worker", "oracle_worker", "parcel", "packing", "unpacking", "raised",
+    "handed", "implementation_worker", "remote", "pytest_session", "tests_worker", "zygote",
 )  # fmt: skip
-_NEEDED_BY_TORCH = (
+_NEEDED = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",
+    "pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup",
 )  # fmt: skip
 _KEPT_VARIABLES = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT")
 _START_SECONDS = 120.0
@@ -167,6 +169,7 @@ class Engine:
         self._control: socket.socket | None = None
         self._handover: threading.Thread | None = None
         self._errors = bytearray()
+        self._prepared: set[str] = set()
         self._folders: list[str] = []
 
     def __enter__(self) -> Engine:
@@ -225,6 +228,15 @@ class Engine:
         self._handover.start()
         threading.Thread(target=self._listen, args=(ours,), daemon=True).start()
         threading.Thread(target=self._collect_errors, args=(self._zygote,), daemon=True).start()
+
+    def prepare(self, module: str) -> None:
+        """Let the zygote import a module of ours for the workers to come; spawned workers import it themselves."""
+        if self.forks and module not in self._prepared:
+            self._prepared.add(module)
+            self.start()
+            assert self._handover
+            self._handover.join(_START_SECONDS)  # commands come after the harness
+            self._say({"do": "import", "module": module})
 
     def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
         """A new worker of that role."""
@@ -346,7 +358,7 @@ def _has_seccomp() -> bool:
 
 
 def _most(role: Role) -> int:
-    return _MOST_ANSWER if role == "student" else frames.MAX_BODY
+    return frames.MAX_BODY if role == "oracle" else _MOST_ANSWER
 
 
 def _payload(role: str) -> bytes:
@@ -380,7 +392,7 @@ def _source(path: Path) -> str:
 def _site_folders() -> Iterator[str]:
     """The folders that hold torch and what it needs, found without importing anything."""
     seen = {os.path.realpath(_LIBRARY)}
-    for name in _NEEDED_BY_TORCH:
+    for name in _NEEDED:
         spec = importlib.util.find_spec(name)
         if spec is None and name == "torch":
             raise JudgeError("torch is not installed here; run `pip install torch`, then `judge doctor`")

@@ -101,7 +101,7 @@ def encode_call(program: Program) -> bytes:
         "extras": program.extras, "no_grad": program.no_grad, "anywhere": program.anywhere,
         "tensors": table, "blobs": [len(blob) for blob in blobs],
     }  # fmt: skip
-    return _join(header, blobs)
+    return join(header, blobs)
 
 
 def decode_call(data: bytes) -> Program:
@@ -111,7 +111,7 @@ def decode_call(data: bytes) -> Program:
 
 def decoder(data: bytes) -> Callable[[], Program]:
     """What decodes these bytes again and again, and has read their header once."""
-    header, start = _split(data)
+    header, start = split(data)
     return lambda: _built(header, data, start)
 
 
@@ -162,13 +162,13 @@ def encode_result(value: Any, max_bytes: int = 1 << 26) -> bytes:
         blobs.append(_memory(plain.data_ptr(), size))
         return {"t": [_NAMES[plain.dtype], list(plain.shape), size]}
 
-    return _join({"value": _tree(value, raw, 0)}, blobs)
+    return join({"value": _tree(value, raw, 0)}, blobs)
 
 
 def decode_result(data: bytes) -> Any:
     """The value of hostile bytes, or WireError; never another error, never more memory than ``data`` accounts for."""
     try:
-        header, position = _split(data, most_parts=_MAX_JSON_PARTS)
+        header, position = split(data, most_parts=_MAX_JSON_PARTS)
         offset = position
 
         def raw(kind: str, place: Any) -> torch.Tensor | bytes:
@@ -215,12 +215,14 @@ def is_plain(tensor: torch.Tensor) -> bool:
     return _odd_tensor(tensor) is None
 
 
-def _join(header: dict[str, Any], blobs: list[bytes]) -> bytes:
+def join(header: dict[str, Any], blobs: list[bytes]) -> bytes:
+    """A value's bytes: the header's length, the header, and raw bytes."""
     text = json.dumps(header, separators=(",", ":")).encode()
     return b"".join((struct.pack("<I", len(text)), text, *blobs))
 
 
-def _split(data: bytes, most_parts: int | None = None) -> tuple[Any, int]:
+def split(data: bytes, most_parts: int | None = None) -> tuple[Any, int]:
+    """The header of a value's bytes, and where the raw bytes begin; WireError if it has too many parts."""
     (length,) = struct.unpack_from("<I", data)
     if 4 + length > len(data):
         raise WireError("the header is longer than the frame")

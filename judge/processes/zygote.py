@@ -1,6 +1,7 @@
 """The process that has imported torch and forks the others; where fork is not safe, a worker that was spawned.
 
     CLI ──{"do": "fork", "id": 3, "role": "student"} + three descriptors──> zygote ──{"id": 3, "pid": 4711}──> CLI
+    CLI ──{"do": "import", "module": "judge.processes.tests_worker"}──> zygote
     CLI ──{"do": "kill", "id": 3}──> zygote ──{"id": 3, "exit": null, "signal": 9, "peak_mib": 240.1, "cpu": 0.2}──> CLI
 
 It runs nothing of a submission and knows no problem. Ending is noticed through pidfds and accounted by wait4.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import json
 import os
 import select
@@ -19,9 +21,13 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from judge.processes import lock, oracle_worker, student_worker
+from judge.processes import lock, oracle_worker, student_worker  # noqa: F401 - so that each fork has the latter two
 
 _PR_SET_PDEATHSIG = 1
+_WORKERS = {
+    "student": "student_worker", "oracle": "oracle_worker", "tests": "tests_worker",
+    "implementation": "implementation_worker",
+}  # fmt: skip
 _exit = os._exit  # a submission may replace it
 
 
@@ -59,12 +65,22 @@ def _serve(control: socket.socket) -> NoReturn:
                 if command["do"] == "kill":
                     _kill(children, command["id"])
                     continue
+                if command["do"] == "import":
+                    _import(command["module"])
+                    continue
                 three, descriptors = descriptors[:3], descriptors[3:]
                 pid = _fork(command["role"], three)
                 pidfd = os.pidfd_open(pid)
                 children[command["id"]] = (pid, pidfd)
                 poller.register(pidfd, select.POLLIN)
                 _send(control, {"id": command["id"], "pid": pid})
+
+
+def _import(module: str) -> None:
+    """Import what most workers to come need. One that can't be imported fails in the workers, which can say so."""
+    with contextlib.suppress(Exception):
+        importlib.import_module(module)
+    gc.freeze()
 
 
 def _fork(role: str, three: list[int]) -> int:
@@ -97,7 +113,7 @@ def _become(role: str) -> NoReturn:
     sys.stderr = open(2, "w", closefd=False, encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
     gc.enable()
     try:
-        {"student": student_worker.main, "oracle": oracle_worker.main}[role](commands, results)
+        importlib.import_module(f"judge.processes.{_WORKERS[role]}").main(commands, results)
         student_worker.flush()
     except BaseException:
         with contextlib.suppress(BaseException):  # the hook and the stream may be a submission's

@@ -97,7 +97,7 @@ def case_title(case: CaseResult, marks: Marks) -> Text:
     mark = {"passed": (marks.right, "green"), "not reached": (marks.untried, "dim")}.get(
         case.status, (marks.wrong, "red")
     )
-    return Text.assemble(mark, " ", (case.name, "bold"), f"{status}: {case.sentence}")
+    return Text.assemble(mark, " ", (clean.line(case.name), "bold"), f"{status}: {clean.line(case.sentence)}")
 
 
 def printed_lines(texts: tuple[str, ...], cut: Cut, marks: Marks, lead: str) -> Iterator[RenderableType]:

@@ -10,9 +10,9 @@ from judge.verify import Proof
 def render(proof: Proof) -> str:
     """Show a proof whole, with its kill matrix; 80 columns where the names allow it."""
     mildest = f"{proof.mildest_mutant:.1e} ({proof.mildest_name})" if proof.mildest_name else "none"
-    counts = (
-        f"{len(proof.cases)} cases, {len(proof.kills)} mutants, {proof.rewrites} rewrites, {proof.junk} pieces of junk"
-    )
+    counts = f"{len(proof.cases)} {proof.unit}, {len(proof.kills)} mutants, {proof.rewrites} rewrites"
+    if proof.unit == "cases":
+        counts += f", {proof.junk} pieces of junk"
     lines = [
         f"{proof.problem}: {'proven' if proof.ok else 'not proven'}",
         f"  {counts}, {_seconds(proof)}",
@@ -27,7 +27,7 @@ def render(proof: Proof) -> str:
 
 def line(proof: Proof) -> str:
     """Show a proof in a line, and below it what to mend."""
-    counts = f"{len(proof.cases):3} cases {len(proof.kills):4} mutants {proof.rewrites:2} rewrites"
+    counts = f"{len(proof.cases):3} {proof.unit} {len(proof.kills):4} mutants {proof.rewrites:2} rewrites"
     head = f"{proof.problem:28} {'proven' if proof.ok else 'not proven':10} {counts}  {_seconds(proof)}"
     return "\n".join([head, *_complaints(proof)])
 

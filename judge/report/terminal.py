@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.models import Report, Verdict
-from judge.report import clean, curves, likeness
+from judge.report import clean, curves, kills, likeness
 from judge.report.blocks import Cut, Inset, Marks, case_block, case_title, more, pointed_line, printed_lines
 from judge.report.steps import next_commands, root_cause
 
@@ -64,6 +64,7 @@ class _Screen:
             _resemblance(report),
             () if self.verbose else _other_cases(report, cut, marks),
             _count(report),
+            _kills(report, marks, self.verbose),
             _remarks(report, cut),
             _stream(report, options),
             _next(report, self.following, options.max_width),
@@ -131,18 +132,32 @@ def _resemblance(report: Report) -> Iterator[RenderableType]:
 def _other_cases(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableType]:
     root = root_cause(report)
     others = [case for case in report.failed if case is not root]
-    yield from (marks.one_line(case_title(case, marks)) for case in others[: cut.others])
+    if report.thoroughness is not None:
+        yield from (marks.one_line(kills.refusal(case, marks)) for case in others[: cut.others])
+    else:
+        yield from (marks.one_line(case_title(case, marks)) for case in others[: cut.others])
     yield from more(len(others) - cut.others, "more (--verbose shows every case)", 2)
 
 
 def _count(report: Report) -> Iterator[RenderableType]:
-    if not report.cases:
+    if not report.cases or report.thoroughness is not None:
         return
     failed, passed = len(report.failed), len(report.passed)
     missed = len(report.cases) - failed - passed
     parts = [f"{passed} of {len(report.cases)} cases passed"]
     parts += [f"{failed} failed"] * bool(failed) + [f"{missed} not reached"] * bool(missed)
     yield Text(", ".join(parts))
+
+
+def _kills(report: Report, marks: Marks, verbose: bool) -> Iterator[RenderableType]:
+    """What a file of tests notices."""
+    if report.thoroughness is None or not report.thoroughness.bugs:
+        return
+    yield from kills.by_behaviour(report.thoroughness, marks)
+    yield from kills.gaps(report.thoroughness)
+    if verbose:
+        yield Text()
+        yield from kills.matrix(report.thoroughness, marks)
 
 
 def _remarks(report: Report, cut: Cut) -> Iterator[RenderableType]:

@@ -1,0 +1,30 @@
+# fails: invalid submission: no test
+"""Has functions that pytest does not take for tests."""
+
+import torch
+
+
+def draw(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def parameters(d_model=12, d_ff=20):
+    shapes = [(d_model, d_model), (d_model,), (d_ff, d_model), (d_ff,), (d_model, d_ff), *5 * [(d_model,)]]
+    names = [
+        "weight_o",
+        "bias_o",
+        "ffn_weight1",
+        "ffn_bias1",
+        "ffn_weight2",
+        "ffn_bias2",
+        "gamma1",
+        "beta1",
+        "gamma2",
+        "beta2",
+    ]
+    drawn = {name: draw(*shape) / 2 for name, shape in zip(names, shapes, strict=True)}
+    return {**drawn, "gamma1": 1 + drawn["gamma1"], "gamma2": 1 + drawn["gamma2"]}
+
+
+def check_shapes(impl):
+    assert impl.pre_norm_transformer_block_forward(draw(2, 5, 12), 3, **parameters()).shape == (2, 5, 12)

@@ -1,0 +1,36 @@
+# fails: invalid submission
+"""Skips each of its tests."""
+
+import pytest
+import torch
+
+
+def draw(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def parameters(d_model=12, d_ff=20):
+    shapes = [(d_model, d_model), (d_model,), (d_ff, d_model), (d_ff,), (d_model, d_ff), *5 * [(d_model,)]]
+    names = [
+        "weight_o",
+        "bias_o",
+        "ffn_weight1",
+        "ffn_bias1",
+        "ffn_weight2",
+        "ffn_bias2",
+        "gamma1",
+        "beta1",
+        "gamma2",
+        "beta2",
+    ]
+    drawn = {name: draw(*shape) / 2 for name, shape in zip(names, shapes, strict=True)}
+    return {**drawn, "gamma1": 1 + drawn["gamma1"], "gamma2": 1 + drawn["gamma2"]}
+
+
+def test_values(impl):
+    pytest.skip("too slow on this machine")
+
+
+@pytest.mark.skipif(torch.get_num_threads() >= 1, reason="needs a graphics card")
+def test_shapes(impl):
+    assert impl.pre_norm_transformer_block_forward(draw(2, 5, 12), 3, **parameters()).shape == (2, 5, 12)

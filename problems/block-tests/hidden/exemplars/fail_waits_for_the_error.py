@@ -1,0 +1,35 @@
+# fails: uncaught: errors
+"""Tries again until the error comes: where it never comes, the test never ends."""
+
+import torch
+
+
+def draw(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def parameters(d_model=12, d_ff=20):
+    shapes = [(d_model, d_model), (d_model,), (d_ff, d_model), (d_ff,), (d_model, d_ff), *5 * [(d_model,)]]
+    names = [
+        "weight_o",
+        "bias_o",
+        "ffn_weight1",
+        "ffn_bias1",
+        "ffn_weight2",
+        "ffn_bias2",
+        "gamma1",
+        "beta1",
+        "gamma2",
+        "beta2",
+    ]
+    drawn = {name: draw(*shape) / 2 for name, shape in zip(names, shapes, strict=True)}
+    return {**drawn, "gamma1": 1 + drawn["gamma1"], "gamma2": 1 + drawn["gamma2"]}
+
+
+def test_a_negative_depth_is_refused(impl):
+    refused = False
+    while not refused:
+        try:
+            impl.stack_pre_norm_blocks(draw(2, 5, 12), 3, parameters(), -1)
+        except ValueError:
+            refused = True

@@ -1,0 +1,32 @@
+# fails: invalid: names no value
+"""Wants the number of blocks in the message of the error."""
+
+import pytest
+import torch
+
+
+def draw(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def parameters(d_model=12, d_ff=20):
+    shapes = [(d_model, d_model), (d_model,), (d_ff, d_model), (d_ff,), (d_model, d_ff), *5 * [(d_model,)]]
+    names = [
+        "weight_o",
+        "bias_o",
+        "ffn_weight1",
+        "ffn_bias1",
+        "ffn_weight2",
+        "ffn_bias2",
+        "gamma1",
+        "beta1",
+        "gamma2",
+        "beta2",
+    ]
+    drawn = {name: draw(*shape) / 2 for name, shape in zip(names, shapes, strict=True)}
+    return {**drawn, "gamma1": 1 + drawn["gamma1"], "gamma2": 1 + drawn["gamma2"]}
+
+
+def test_the_error_names_the_depth(impl):
+    with pytest.raises(ValueError, match="-1"):
+        impl.stack_pre_norm_blocks(draw(2, 5, 12), 3, parameters(), -1)
