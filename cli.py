@@ -286,9 +286,9 @@ def grade(
     with launch.take(isolation.value, require_isolation) as engine:
         for report in batch.judge_all(problem, files, engine, workers=workers, diagnose=diagnose):
             verdicts[report.verdict] += 1
-            _say(grades.row(report) if as_json else grades.line(report))
+            _say_now(grades.row(report) if as_json else grades.line(report))
     if not as_json:
-        _say(grades.total(verdicts, time.monotonic() - started))
+        _say_now(grades.total(verdicts, time.monotonic() - started))
     raise typer.Exit(3 if verdicts["judge error"] else 0)
 
 
@@ -308,18 +308,18 @@ def verify(
     cached = not (no_cache or production or seed is not None)
     proofs = [known for problem in problems.values() if cached and (known := proof_cache.recall(problem))]
     for one in proofs:
-        _say(proof.render(one) if ids else proof.line(one))
+        _say_now(proof.render(one) if ids else proof.line(one))
     missing = [problem for problem in problems.values() if problem.id not in {known.problem for known in proofs}]
     if missing:
         with launch.take(isolation.value) as engine, _proving(len(missing)) as (step, ready):
             for one in proving.verify(missing, engine, step, seed=seed, production=production):
                 ready(one)
-                _say(proof.render(one) if ids else proof.line(one))
+                _say_now(proof.render(one) if ids else proof.line(one))
                 if cached:
                     _keep(problems[one.problem], one)
                 proofs.append(one)
     if len(proofs) > 1:
-        _say(proof.total(proofs))
+        _say_now(proof.total(proofs))
     raise typer.Exit(0 if all(one.ok for one in proofs) else 1)
 
 
