@@ -15,7 +15,7 @@ from sample_reports import SAMPLES, case, report
 
 import cli
 import judge
-from judge import proof_cache
+from judge import proof_cache, streams  # noqa: F401  streams is loaded before its neighbours are faked
 from judge import verify as proving
 from judge.errors import JudgeError, ProblemError, UsageError
 from judge.models import Growth, Problem, StreamReport
