@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from judge.agreement import agree
-from judge.drawn import DrawnProblem, load
+from judge.drawn import DrawnCase, DrawnProblem, Outcome, load
 from judge.observation import Observation
 from judge.processes import libc
 
 _MOST_SECONDS = 240  # whoever asked waits 300
+_CLEAR = 0.01  # ten times what a proof asks for
 
 
 def trial(problem: DrawnProblem, name: str, source: str, seconds: float) -> dict[str, Any] | None:
@@ -45,10 +46,7 @@ def equal_pairs(
 
 def _fared(problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
     namespace = load(Path(f"mutant {name}"), source)
-    outcomes = {
-        case.name: problem.judge_case(case, [problem.observe(namespace, call) for call in case.calls])
-        for case in problem.cases
-    }
+    outcomes = {case.name: _outcome(problem, namespace, case) for case in problem.cases}
     failed = [case for case, outcome in outcomes.items() if not outcome.passed]
     severity = max((outcomes[case].severity for case in failed), default=0.0)
     random = [case.name for case in problem.cases if any(call.program.random for call in case.calls)]
@@ -57,6 +55,18 @@ def _fared(problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
         "severity": severity if math.isfinite(severity) else None,
         "random": {name: outcomes[name].complaints for name in random},  # all that can tell random calls apart
     }
+
+
+def _outcome(problem: DrawnProblem, namespace: dict[str, Any], case: DrawnCase) -> Outcome:
+    """What comes of a case; one call that clearly fails is enough, unless its complaints are asked for."""
+    observed: list[Observation] = []
+    whole = any(call.program.random for call in case.calls)
+    for call in case.calls:
+        observed.append(problem.observe(namespace, call))
+        found = problem.compare(call, observed[-1]).differences
+        if not whole and any(difference.error > _CLEAR for difference in found):
+            return Outcome(differences=found)
+    return problem.judge_case(case, observed)
 
 
 def _never_split(problem: DrawnProblem, group: Sequence[str], sources: Mapping[str, str]) -> list[list[str]]:
