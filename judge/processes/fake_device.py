@@ -9,7 +9,7 @@ build.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -35,6 +35,8 @@ class Elsewhere(torch.Tensor):
 
 
 _KNOWN = (*PLAIN, Elsewhere)
+_NO_TENSORS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device))
+_AS_THEY_ARE = frozenset((int, float, bool, type(None), torch.dtype, *_KNOWN))
 
 
 class DeviceMismatchError(RuntimeError):
@@ -76,7 +78,7 @@ def _placing(call: Any) -> Any:
     """Scripted code runs past the mode and loses the class; its results are where its arguments are."""
 
     def placed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        there = any(isinstance(tensor, Elsewhere) for tensor in _tensors((args, kwargs)))
+        there = any(isinstance(tensor, Elsewhere) for tensor in (*_tensors(args), *_tensors(kwargs.values())))
         return _placed(call(self, *args, **kwargs), there)
 
     return placed
@@ -96,7 +98,7 @@ def _destination(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
         return False
     if func in _AFTER_ANOTHER and len(args) > 1 and isinstance(args[1], torch.Tensor):
         return isinstance(args[1], Elsewhere)
-    tensors = list(_tensors((args, kwargs)))
+    tensors = _tensors(args) + _tensors(kwargs.values())
     there = any(type(tensor) is Elsewhere for tensor in tensors)
     if _hidden(tensors):
         raise RuntimeError("inside torch.func a tensor hides where it lives")
@@ -135,6 +137,8 @@ def _named_device(func: Any, args: Any, kwargs: dict[str, Any]) -> torch.device 
 
 def _on_cpu(value: Any) -> Any:
     """The arguments with the accelerator's name replaced by the CPU's."""
+    if type(value) in _AS_THEY_ARE:
+        return value
     if isinstance(value, torch.device):
         return _CPU
     if isinstance(value, str) and value.split(":")[0] == DEVICE.type:
@@ -159,12 +163,17 @@ def _placed(result: Any, there: bool) -> Any:
     return result
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _tensors(part)
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _tensors(part)
+def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
+    """Every tensor among these values and in their containers; most arguments are plain, so those are done first."""
+    found: list[torch.Tensor] = []
+    for value in values:
+        kind = type(value)
+        if kind in _NO_TENSORS:
+            continue
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, dict):
+            found += _tensors(value.values())
+        elif isinstance(value, (list, tuple)):
+            found += _tensors(value)
+    return found
