@@ -23,20 +23,8 @@ from typing import Any
 import judge
 from judge.environment import environment
 from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
-from judge.models import (
-    CaseResult,
-    CaseStatus,
-    ClosedUse,
-    Diagnosis,
-    Environment,
-    Finding,
-    Problem,
-    Report,
-    Resemblance,
-    StreamCurve,
-    Submission,
-    Verdict,
-)
+from judge.models import CaseResult, ClosedUse, Environment, Problem, Report, StreamCurve, Submission
+from judge.outcomes import case_result, diagnosis_of, last_lines, remarks_of, unique_uses, verdict_of
 from judge.prerequisites import root_causes
 from judge.processes import leftovers
 from judge.processes.plain import encode_plain
@@ -46,7 +34,6 @@ from judge.submission import read_submission
 
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
-_PRINTED_LINES = 20
 _GRADIENTS_DEPTH = 16  # as deep as a stream is measured without them
 
 Station = Callable[[str], None]
@@ -221,10 +208,11 @@ class OpenProblem:
             raise missing
         self._oracle.send({"type": "end", "diagnose": diagnose, "keep": keep})
         result = self._result(ran)
-        cases = () if ran.import_lost else tuple(self._case(case, result, ran) for case in chosen)
+        shown = self.problem.inputs_shown
+        cases = () if ran.import_lost else tuple(case_result(one, result, ran, inputs_shown=shown) for one in chosen)
         uses = (*submission.closed_uses, *(ClosedUse(name=name, line=line) for name, line in ran.closed))
-        closed_uses = _unique_uses(uses)
-        verdict, message = _verdict(cases, closed_uses, ran, practice, runner.over_memory)
+        closed_uses = unique_uses(uses)
+        verdict, message = verdict_of(cases, closed_uses, ran, practice, runner.over_memory)
         return Report(
             problem=self.problem.id,
             title=self.problem.title,
@@ -240,9 +228,9 @@ class OpenProblem:
             max_points=self.problem.points,
             cases=cases,
             closed=closed_uses,
-            remarks=_remarks(submission, cases, ran),
-            printed=_lines(ran.printed.get(LOADING, b"")),
-            diagnosis=_diagnosis(result["diagnosis"]),
+            remarks=remarks_of(submission, cases, ran),
+            printed=last_lines(ran.printed.get(LOADING, b"")),
+            diagnosis=diagnosis_of(result["diagnosis"]),
             stream=tuple(StreamCurve(**curve) for curve in result["streams"]) if not ran.import_lost else (),
             environment=Environment(isolation=self.engine.isolation, **surroundings),
             seconds=time.monotonic() - started,
@@ -333,55 +321,6 @@ class OpenProblem:
             raise JudgeError(f"the comparing process answered {event.header['type']!r} where {kinds[0]!r} was due")
         return event.header, event.body
 
-    def _case(self, case: dict[str, Any], result: dict[str, Any], ran: Ran) -> CaseResult:
-        found: dict[str, Any] = {"name": case["name"], "sentence": case["sentence"]}
-        if self.problem.inputs_shown:
-            found["inputs"] = case["inputs"]
-        found["printed"] = _lines(b"".join(ran.printed.get(number, b"") for number in case["calls"]))
-        if all(number in ran.seconds for number in case["calls"]):
-            found["seconds"] = sum(ran.seconds[number] for number in case["calls"])
-        lost = next((ran.lost[number] for number in case["calls"] if number in ran.lost), None)
-        if lost:
-            finding = Finding(facet="error", subject="the call", message=lost.message, line=lost.line)
-            return CaseResult(status=lost.status, findings=(finding,), traceback=lost.traceback, **found)
-        outcome = result["cases"].get(case["name"])
-        if outcome is None:
-            return CaseResult(status="not reached", **found)
-        found["error"] = outcome["worst"]
-        findings = tuple(Finding(**finding) for finding in outcome["findings"])
-        if not self.problem.inputs_shown:  # a map shows their sizes
-            findings = tuple(finding.model_copy(update={"heat": None}) for finding in findings)
-        status: CaseStatus = (outcome["failure"] or "wrong answer") if findings else "passed"
-        return CaseResult(
-            status=status,
-            findings=findings,
-            remarks=tuple(outcome["remarks"]),
-            traceback=tuple(outcome["traceback"]),
-            **found,
-        )
-
-
-def _verdict(
-    cases: Sequence[CaseResult], closed: Sequence[ClosedUse], ran: Ran, practice: bool, over_memory: bool
-) -> tuple[Verdict, str | None]:
-    if ran.import_lost:
-        return ran.import_lost.status, ran.import_lost.message
-    if closed:
-        return "closed function used", None
-    for case in cases:
-        if case.status != "passed" and case.status != "not reached":
-            return case.status, None
-    if over_memory:
-        return "memory limit", f"the process grew to {ran.peak_mib:.0f} MiB"
-    if ran.settings_after:  # by a call whose manners no case is about, or that raised
-        return "wrong answer", f"a call leaves PyTorch's {', '.join(ran.settings_after)} changed"
-    if ran.settings:
-        return "wrong answer", f"importing the file leaves PyTorch's {', '.join(ran.settings)} changed"
-    if any(case.status == "not reached" for case in cases) or ran.lost:
-        lost = next(iter(ran.lost.values()), Lost("time limit", "not every case was reached"))
-        return lost.status, lost.message
-    return ("passed these cases" if practice else "accepted"), None
-
 
 def _check_cases(problem: Problem, cases: Sequence[str]) -> None:
     names = case_names(problem)
@@ -390,28 +329,3 @@ def _check_cases(problem: Problem, cases: Sequence[str]) -> None:
             close = difflib.get_close_matches(case, names, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise UsageError(f"{problem.id} has no case {case!r}{meant} (cases: {', '.join(names)})")
-
-
-def _remarks(submission: Submission, cases: Sequence[CaseResult], ran: Ran) -> tuple[str, ...]:
-    remarks = [*submission.remarks]
-    if ran.seeded:
-        remarks.append("importing the file seeds PyTorch's random generator; leave it as it was")
-    if all(case.status == "passed" for case in cases):  # beside a failure, a small error may be the same mistake
-        remarks += [remark for case in cases for remark in case.remarks]
-    kinds = {remark.split(" (relative error")[0]: remark for remark in reversed(remarks)}
-    return tuple(reversed(kinds.values()))
-
-
-def _lines(printed: bytes) -> tuple[str, ...]:
-    return tuple(printed.decode("utf-8", errors="replace").splitlines()[-_PRINTED_LINES:])
-
-
-def _unique_uses(uses: Sequence[ClosedUse]) -> tuple[ClosedUse, ...]:
-    """One use per line; the first name that was found for a line is the one that the student wrote."""
-    return tuple({use.line: use for use in reversed(uses)}.values())[::-1]
-
-
-def _diagnosis(found: dict[str, Any] | None) -> Diagnosis | None:
-    if found is None:
-        return None
-    return Diagnosis(**found | {"mutants": tuple(Resemblance(**mutant) for mutant in found["mutants"])})
