@@ -219,7 +219,7 @@ class Bug(Value):
 
 
 class Thoroughness(Value):
-    """The kill matrix: which test, in the file's order, is the first to fail on each bug."""
+    """The kill matrix: which test is the first of its run to fail on each bug."""
 
     tests: tuple[str, ...]  # that count: those which pass on every correct implementation
     bugs: tuple[Bug, ...]

@@ -87,7 +87,7 @@ def test_lines_name_the_verdict_and_the_first_failure(tmp_path, engine, problem)
     reports = {report.verdict: report for report in judge_all(problem, files, engine, diagnose=True)}
     lines = {verdict: grades.line(report) for verdict, report in reports.items()}
     assert lines["wrong answer"].split()[:3] == ["0/1", "wrong", "answer"]
-    assert lines["wrong answer"].endswith("plain")
+    assert lines["wrong answer"].endswith("plain: your code behaves exactly like one that gives the complement")
     rows = {verdict: json.loads(grades.row(report)) for verdict, report in reports.items()}
     assert rows["wrong answer"]["diagnosis"] == ["one_minus"]
     assert rows["accepted"]["failed"] == []

@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import TINY
 from rich.console import Console
 from test_testing import BOTH, HEAD, PLAIN, caught
 
+from judge.catalog import load_problem
+from judge.models import Submission
 from judge.report import writer
+from judge.testing.implementations import load_implementations
+from judge.testing.judging import _Job, _Judging
 from judge.verify_tests import fails_as, said
 
 SEARCH = """
@@ -137,6 +142,34 @@ def test_forged_frames_help_nobody(judged_tests, data):
     report = judged_tests(PLAIN + FORGED.replace("DATA", data))
     assert report.verdict in ("wrong answer", "runtime error", "time limit"), said(report)
     assert "not_stable" not in (caught(report) if report.thoroughness else ())
+
+
+FAILED = "{'type': 'outcome', 'test': 0, 'outcome': 'failed', 'message': 'x', 'line': 1}"
+SESSION = """
+def test_a(impl, request):
+    for plugin in request.config.pluginmanager.get_plugins():
+        tell = getattr(plugin, "_tell", None)
+        if tell is not None:
+            tell(FAILED)
+            tell(PASSED)
+"""
+
+
+@pytest.mark.parametrize("then", [FAILED, FAILED.replace("failed", "passed"), "{'type': 'begin', 'test': 0}"])
+def test_an_outcome_that_is_told_twice_is_believed_nowhere(judged_tests, then):
+    report = judged_tests(SESSION.replace("FAILED", FAILED).replace("PASSED", then))
+    assert report.verdict in ("runtime error", "wrong answer"), said(report)
+    written = judged_tests(FORGED.replace("DATA", f"frame({FAILED})").replace("test_c", "test_a"))
+    assert written.verdict in ("runtime error", "wrong answer"), said(written)
+
+
+def test_the_order_of_the_tests_does_not_tell_a_mutant(engine):
+    problem = load_problem("softmax-tests", folder=TINY)
+    correct, wrong = load_implementations(problem.folder)
+    submission = Submission(path=Path("tests.py"), source=PLAIN.encode())
+    judging = _Judging(problem, submission, engine, correct, wrong)
+    drawn = {judging._number(_Job(one)) for one in wrong for _ in range(200)}
+    assert drawn == {judging._number(_Job(one, backwards)) for one in correct for backwards in (False, True)}
 
 
 def test_escapes_stay_off_the_screen(judged_tests):

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from judge.models import Report
-from judge.report import clean
+from judge.report import clean, likeness
 from judge.report.steps import root_cause
 
 _NAME = 40
@@ -16,6 +16,10 @@ def line(report: Report) -> str:
     """Show a report in a line: points, verdict, file, and the first case that failed."""
     root = root_cause(report)
     why = root.name if root else clean.line(report.message or "")
+    if report.verdict == "closed function used":
+        why = ", ".join(clean.line(use.name) for use in report.closed)
+    if report.diagnosis is not None:
+        why += "".join(f": {lead} {what} {rest}".rstrip() for lead, what, rest in likeness.sentences(report.diagnosis))
     name = clean.line(report.file)
     name = name if len(name) <= _NAME else "..." + name[3 - _NAME :]
     return f"{report.points:3}/{report.max_points:<3} {report.verdict:20} {name:{_NAME}} {why}".rstrip()

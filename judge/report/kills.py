@@ -48,7 +48,7 @@ def gaps(found: Thoroughness) -> Iterator[RenderableType]:
 
 
 def matrix(found: Thoroughness, marks: Marks) -> Iterator[RenderableType]:
-    """Tests by bugs; a bug has one mark, where the first test in the file's order fails on it."""
+    """Tests by bugs; a bug has one mark, at the first test of its run that fails on it."""
     rows = [clean.line(name)[:_MOST_ROWS] for name in found.tests]
     width = max((len(row) for row in rows), default=0)
     for row, name in zip(rows, found.tests, strict=True):

@@ -2,7 +2,7 @@
 
 The order of all these runs is drawn anew each time and the workers are told nothing, so that a file can't know what it
 is run on but by what its calls give. The runs on correct implementations go through the tests in both directions, and
-each begins at another one; those on mutants are all like one of these, up to a failure.
+each begins at another one; one on a mutant is like one of these, drawn at random, up to a failure.
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ class _Judging:
         turns = list(range(len(correct)))
         random.SystemRandom().shuffle(turns)
         self._turns = {one.name: 2 * turn for one, turn in zip(correct, turns, strict=True)}
+        self._numbers: dict[_Job, int] = {}  # at which test a run begins and, where odd, that it goes backwards
         self._budget = Budget(problem.limits.submission_seconds, _AT_ONCE)
         self._hangs = 0
         self._useless = False
@@ -123,6 +124,7 @@ class _Judging:
         jobs = [_Job(one, backwards) for one in self._correct for backwards in (False, True)]
         jobs += [_Job(one) for one in self._wrong]
         random.SystemRandom().shuffle(jobs)
+        self._numbers = {job: self._number(job) for job in jobs}
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
             list(pool.map(self._try, jobs))
         self._refuse_what_is_no_tests()
@@ -157,13 +159,18 @@ class _Judging:
         if self._useless or self._budget.over or self._hangs >= _MOST_HANGS:
             return
         session = Session(self._problem, self._engine, self._source, self._budget)
-        number = 0 if job.until_failure else self._turns[job.implementation.name] + job.backwards
-        turn = (number, 2 * len(self._correct))
-        source = job.implementation.source
-        run = session.run(source, until_failure=job.until_failure, backwards=job.backwards, turn=turn)
+        number = self._numbers[job]
+        turn, backwards = (number, 2 * len(self._correct)), bool(number % 2)
+        run = session.run(job.implementation.source, until_failure=job.until_failure, backwards=backwards, turn=turn)
         self.runs[job] = run
         self._useless |= run.error is not None or not run.items
         self._hangs += run.lost is not None and run.lost.status == "time limit"
+
+    def _number(self, job: _Job) -> int:
+        """A mutant's run is like any of the correct ones' runs: the order of its tests must not give it away."""
+        if job.until_failure:
+            return random.SystemRandom().randrange(2 * len(self._correct))
+        return self._turns[job.implementation.name] + job.backwards
 
     def _refuse_what_is_no_tests(self) -> None:
         """What imports, and holds no test or far too many."""

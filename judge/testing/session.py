@@ -108,9 +108,9 @@ class Session:
                 run.items, run.error = items(event.header), collection_error(event.header)
                 if run.error or not run.items or len(run.items) > MOST_TESTS:
                     return
-            elif kind == "begin" and self._is_test(event.header):
+            elif kind == "begin" and run.at is None and self._is_open(event.header):
                 run.at, allowed = event.header["test"], event.at + limits.call_seconds
-            elif kind == "outcome" and self._is_test(event.header):
+            elif kind == "outcome" and run.at is not None and event.header.get("test") == run.at:
                 run.at = None
                 ended = run.outcomes[event.header["test"]] = outcome(event.header)
                 if until_failure and ended.kind == "failed":
@@ -151,9 +151,12 @@ class Session:
         when = "while it was imported" if self._run.items is None else "during a test"
         return end_of(self._student, event, when, self._problem.limits.output_kib)
 
-    def _is_test(self, header: dict[str, Any]) -> bool:
-        number = header.get("test")
-        return self._run.items is not None and type(number) is int and 0 <= number < len(self._run.items)
+    def _is_open(self, header: dict[str, Any]) -> bool:
+        """Whether it names a test without an outcome: a second one could say another thing than the first."""
+        run, number = self._run, header.get("test")
+        if run.items is None or type(number) is not int:
+            return False
+        return 0 <= number < len(run.items) and number not in run.outcomes
 
     def _close(self) -> None:
         for worker in (self._student, self._serving):

@@ -12,11 +12,13 @@ from judge.testing.said import Run
 # What to vary to see each behaviour: the axis, not the test.
 _ADVICE = {
     "values": "compare all numbers, of several draws, with what you compute yourself or know by hand",
-    "masks": "give masks of every rank and shape that the contract allows, and look at what hidden entries change",
+    "masks": "give masks of every rank and shape that the contract allows, also where sizes are equal by chance, and "
+    "look at what hidden entries change",
     "fully masked rows and their gradients": "hide everything from some queries, and look at values and at gradients",
     "scale": "vary the width, and give every scale that the contract names, the odd ones too",
     "stability": "go to the largest and smallest numbers that the contract promises to bear",
-    "shapes": "vary every size by itself, down to 1, all distinct and all equal, and the number of leading axes",
+    "shapes": "vary every size by itself, down to 1, all distinct and all equal, the number of leading axes, and the "
+    "memory layout of each argument, with several leading axes too",
     "dtype": "ask in each dtype that the contract names what dtype comes back, and whether it is right",
     "inputs unchanged": "keep copies of all arguments, dicts too, and compare them afterwards",
     "eps": "make the variance as small as eps, and give another eps than the default",
