@@ -121,7 +121,7 @@ VERDICTS = {
     "exits on a bug": (PLAIN + "import os\ndef test_c(impl):\n    if not right(impl, 100):\n        os._exit(1)\n", "uncaught: stability"),
     "ends the session on a bug": (PLAIN + "import pytest\ndef test_c(impl):\n    if not right(impl, 100):\n        pytest.exit('no', 1)\n", "uncaught: stability"),
     "interrupts on a bug": (PLAIN + "def test_c(impl):\n    if not right(impl, 100):\n        raise KeyboardInterrupt\n", "uncaught: stability"),
-    "hangs on a bug": (PLAIN + "def test_c(impl):\n    while not right(impl, 100):\n        pass\n", "uncaught: stability"),
+    "hangs on a bug": (PLAIN + "def test_c(impl):\n    assert right(impl)\n    while not right(impl, 100):\n        pass\n", "uncaught: stability"),
     "exits": (BOTH + "import os\ndef test_c(impl):\n    os._exit(0)\n", "runtime error"),
     "leaves": (BOTH + "import sys\ndef test_c(impl):\n    sys.exit(0)\n", "invalid: SystemExit"),
     "ends the session": (BOTH + "import pytest\ndef test_c(impl):\n    pytest.exit('yes', 0)\n", "runtime error"),
