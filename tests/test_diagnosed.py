@@ -24,6 +24,9 @@ DRAWN = tomllib.loads((FOLDER / "drawn.toml").read_text(encoding="utf-8"))
 LEAST = 0.9  # of the submissions, whose first name has to be the right one
 
 
+slow = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def reports(engine) -> dict[str, Report]:
     found = {}
@@ -49,16 +52,19 @@ def test_the_collection_is_whole():
         assert known.issuperset(mutant for other, mutant in DRAWN.values() if other == problem)
 
 
+@slow
 def test_every_one_is_refused(reports):
     assert [name for name, report in reports.items() if report.exit_code != 1] == []
 
 
+@slow
 def test_nine_in_ten_are_named_first(reports):
     wrong = {name: named(report.diagnosis) for name, report in reports.items()}
     wrong = {name: names for name, names in wrong.items() if names[:1] != [DRAWN[name][1]]}
     assert len(wrong) <= (1 - LEAST) * len(DRAWN), wrong
 
 
+@slow
 def test_the_word_exactly_never_goes_with_a_wrong_name(reports):
     exact = {name: r.diagnosis for name, r in reports.items() if r.diagnosis and r.diagnosis.strength == "exactly"}
     assert len(exact) > 70

@@ -58,6 +58,17 @@ def watching(folder: Path, *options: str, terminal: int | None = None) -> Iterat
         process.communicate()
 
 
+@contextlib.contextmanager
+def heard(name: str) -> Iterator[None]:
+    """Let a process that is started meanwhile hear a signal which may be ignored here, as under nohup."""
+    number = signal.Signals[name]
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 def attempts(folder: Path) -> list[tuple[str, int]]:
     with contextlib.closing(sqlite3.connect(folder / "submissions" / "attempts.db")) as database:
         return database.execute("SELECT verdict, practice FROM attempts ORDER BY id").fetchall()
@@ -100,7 +111,7 @@ def test_the_end_leaves_no_process_and_no_file(tmp_path, path, monkeypatch, sign
     (tmp_path / "temporary").mkdir()
     monkeypatch.setitem(ENVIRONMENT, "TMPDIR", str(tmp_path / "temporary"))
     path.write_text(RIGHT, encoding="utf-8")
-    with watching(tmp_path, "--isolation", isolation) as process:
+    with heard("SIGHUP"), watching(tmp_path, "--isolation", isolation) as process:
         Shown(process.stdout.fileno()).until("accepted", "isolation: ")
         below = descendants(process.pid)
         process.send_signal(signal.Signals[f"SIG{signalled}"])
