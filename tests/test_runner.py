@@ -409,7 +409,7 @@ def test_inputs_that_change_only_under_gradients_are_seen_too():
             params.pop("y")
         return 2 * params["x"]
 
-    assert observe(call("f", {"x": normal(1), "y": normal(1)}), "again", f=f).changed == (("0.0", "contents"),)
+    assert observe(call("f", {"x": normal(1), "y": normal(1)}), f=f).changed == (("0.0", "contents"),)
 
 
 def test_a_result_of_an_earlier_step_is_an_input_of_the_next():

@@ -28,17 +28,9 @@ class Run:
     """One run of a program. ``values`` are the live named results, ``snapshots`` their bytes when they were made."""
 
     def __init__(
-        self,
-        program: Program,
-        namespace: Namespace,
-        *,
-        with_gradients: bool = False,
-        scale: float | None = None,
-        watched: bool = True,
+        self, program: Program, namespace: Namespace, *, with_gradients: bool = False, scale: float | None = None
     ):
-        """``scale`` the inputs. ``watched``: compare them before and after each step."""
         self.program = program
-        self.watched = watched
         self.namespace = namespace
         self.with_gradients = with_gradients
         self.scale = scale
@@ -65,9 +57,7 @@ class Run:
         before = hygiene.settings()
         for index, step in enumerate(self.program.steps):
             args, kwargs = self._arguments(index, step)
-            snapshot = (
-                hygiene.Snapshot(_by_name(args, kwargs)) if self.watched and step.kind in _STUDENT_STEPS else None
-            )
+            snapshot = hygiene.Snapshot(_by_name(args, kwargs)) if step.kind in _STUDENT_STEPS else None
             state = hygiene.generator_state()
             result = self.step(index, step, args, kwargs)
             self.results.append(result)

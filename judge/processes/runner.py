@@ -1,8 +1,7 @@
 """Runs a call against a namespace and observes it. The same code serves the submission, the reference and mutants.
 
 A call runs twice, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs afterwards;
-(2) with it: the gradients of every floating input and parameter, the same values, and those of the first run untouched;
-here the inputs are looked at afterwards only where further runs are asked for, which is at the first call of a kind.
+(2) with it: the gradients of every floating input and parameter, the same values, and those of the first run untouched.
 Where the call asks for it ("again"), other inputs of the same shapes follow, and then (3) the first again, under
 no_grad. What it gave is one dict, the observation:
 
@@ -62,7 +61,7 @@ def observe(
         for name in extras.keys() & program.extras:
             observation[name] = extras[name](decode(), namespace)
         return observation
-    second = Run(decode(), namespace, with_gradients=True, watched="again" in program.extras)
+    second = Run(decode(), namespace, with_gradients=True)
     observation |= gradients(second, pool)
     if not observation["gradient_error"]:
         observation["tracked"] = _differing(second, first)
