@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import JudgeError
-from judge.processes import launch, supervision
+from judge.processes import interpreter, launch, supervision
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,7 +23,8 @@ class FakeEngine:
         self.isolation, self.starts, self.closes = isolation, 0, 0
         self.made.append(self)
 
-    def start(self) -> None:
+    def start(self, zygote: object = None) -> None:
+        self.zygote = zygote
         self.starts += 1
         if self.broken:
             raise JudgeError("torch is not installed here")
@@ -35,6 +36,7 @@ class FakeEngine:
 @pytest.fixture
 def engines(monkeypatch):
     monkeypatch.setattr(supervision, "Engine", FakeEngine)
+    monkeypatch.setattr(interpreter, "start_zygote", lambda: "zygote")
     monkeypatch.setattr(FakeEngine, "made", [])
     before = signal.getsignal(signal.SIGINT)
     yield FakeEngine
@@ -57,6 +59,7 @@ def test_a_submit_starts_its_engine_at_once(engines, arguments, isolation):
     assert engine is not None
     assert engine.isolation == isolation
     assert engine.starts == 1
+    assert engine.zygote == ("zygote" if isolation == "auto" and sys.platform == "linux" else None)
     assert launch.take(isolation) is engine
     launch.close()
     launch.close()
@@ -122,8 +125,9 @@ def test_ctrl_c_is_pythons_again_once_the_command_has_begun(engines):
 def test_the_early_start_imports_nothing_that_takes_long():
     code = """
 import sys
-from judge.processes import launch, supervision
-supervision.Engine.start = lambda self: None
+from judge.processes import interpreter, launch, supervision
+interpreter.start_zygote = lambda: None
+supervision.Engine.start = lambda self, zygote: None
 launch.early(["judge", "submit", "layer-norm"])
 sys.exit(" ".join({"torch", "numpy", "typer", "rich", "pydantic", "sqlite3", "judge.models"} & set(sys.modules)))
 """

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.processes import landlock, readable, supervision
+from judge.processes import landlock, readable
+from judge.processes.interpreter import LIBRARY, site_folders
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
@@ -191,7 +192,7 @@ def test_every_path_is_resolved_and_exists(tmp_path):
 
 
 def test_this_installation():
-    read, names = readable.readable(str(ROOT), [supervision._LIBRARY, *supervision._site_folders()])
+    read, names = readable.readable(str(ROOT), [LIBRARY, *site_folders()])
     import torch
 
     secret = [

@@ -1,17 +1,19 @@
 """The early start of ``judge submit`` and ``judge watch``: torch begins to load before the command line is parsed.
 
-    cli.py starts:         early(sys.argv)      the engine starts if the arguments look like one of them
+    cli.py starts:         early(sys.argv)      the zygote starts if the arguments look like one of them
     typer, pydantic load   ...                  while torch loads in the engine's process
     the command begins:    take(isolation)      the engine that was started, or a new one
     the process ends:      close()              whatever is left, also after a usage error
 
-Only the standard library and the supervision are imported here, since everything else would delay the start.
+Only the standard library is imported before the zygote starts, and only the supervision besides, since everything else
+would delay it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -31,15 +33,21 @@ def early(argv: Sequence[str]) -> Engine | None:
         return None
     import signal  # most commands have no use for it
 
+    from judge.errors import Error
+    from judge.processes import interpreter
+
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, _leave)
-    from judge.errors import Error
+    zygote = None
+    with contextlib.suppress(Error, OSError):  # the command will meet it again and can say so
+        if isolation == "auto" and sys.platform == "linux":
+            zygote = interpreter.start_zygote()
     from judge.processes.supervision import Engine
 
     engine = Engine(isolation)
     _started = isolation, engine
-    with contextlib.suppress(Error, OSError):  # the command will meet it again and can say so
-        engine.start()
+    with contextlib.suppress(Error, OSError):
+        engine.start(zygote)
     return engine
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import json
-import marshal
 import os
 import queue
 import signal
@@ -20,28 +18,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from judge.errors import JudgeError
-from judge.processes import frames, landlock, leftovers, libc, readable
+from judge.processes import frames, interpreter, landlock, leftovers, libc, readable
 
 Role = Literal["student", "oracle", "tests", "implementation"]
-_HERE = Path(__file__).resolve().parent
-_LIBRARY = os.path.dirname(os.__file__)
-_HARNESS = (
-    "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "trace", "runner",
-    "fake_device", "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt",
-    "job_object", "trial", "lock", "student_worker", "oracle_worker", "parcel", "packing", "unpacking", "raised",
-    "handed", "implementation_worker", "remote", "pytest_session", "tests_worker", "zygote",
-)  # fmt: skip
-_NEEDED = (
-    "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",
-    "pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup",
-)  # fmt: skip
-_KEPT_VARIABLES = ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT")
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _START_SECONDS = 120.0
 _LAST_ANSWERS_SECONDS = 1.0
 _CHUNK = 1 << 16
@@ -188,13 +173,12 @@ class Engine:
     @functools.cached_property
     def lock_plan(self) -> dict[str, Any]:
         """What a student worker may read and what it must not, for judge/processes/lock.py."""
-        root = str(_HERE.parent.parent)
-        read, names = readable.readable(root, [_LIBRARY, *_site_folders()])
+        read, names = readable.readable(_ROOT, [interpreter.LIBRARY, *interpreter.site_folders()])
         return {
             "read": read,
             "names": names,
-            "canaries": readable.canaries(root),
-            "hidden": [root],
+            "canaries": readable.canaries(_ROOT),
+            "hidden": [_ROOT],
             "without": self._without,
         }
 
@@ -212,21 +196,17 @@ class Engine:
         if self.required == "kernel" and level != "kernel":
             raise JudgeError(f"isolation kernel is required, and here is only {self.isolation}; run `judge doctor`")
 
-    def start(self) -> None:
-        """Begin the torch import, if it has not begun; a few milliseconds."""
+    def start(self, zygote: tuple[subprocess.Popen[bytes], socket.socket] | None = None) -> None:
+        """Begin the torch import, if it has not begun, or take over a ``zygote`` in which it has; some milliseconds."""
         if sys.platform == "linux":
             with contextlib.suppress(OSError):
                 libc.prctl(libc.SET_DUMPABLE, 0)  # no other process of this user reads this one's memory
         if self._zygote or not self.forks:
             return
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._zygote = _popen(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self._control = ours
-        ours.sendall(_payload("zygote"))
-        self._handover = threading.Thread(target=_hand_over, args=(ours,), daemon=True)
+        self._zygote, self._control = zygote or interpreter.start_zygote()
+        self._handover = threading.Thread(target=_hand_over, args=(self._control,), daemon=True)
         self._handover.start()
-        threading.Thread(target=self._listen, args=(ours,), daemon=True).start()
+        threading.Thread(target=self._listen, args=(self._control,), daemon=True).start()
         threading.Thread(target=self._collect_errors, args=(self._zygote,), daemon=True).start()
 
     def prepare(self, module: str) -> None:
@@ -289,7 +269,7 @@ class Engine:
         return worker
 
     def _spawned(self, role: Role, log_bytes: int) -> Worker:
-        process = _popen(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = interpreter.start(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._processes.append(process)
         if sys.platform == "win32":
             from judge.processes import job_object
@@ -303,8 +283,8 @@ class Engine:
         for stream in streams:
             stream.close()
         worker = Worker(functools.partial(_kill_group, process), commands, results, log, log_bytes, _most(role))
-        worker._outbox.put(_payload(role))
-        worker._outbox.put(_harness())
+        worker._outbox.put(interpreter.payload(role))
+        worker._outbox.put(interpreter.harness())
         threading.Thread(target=_await_exit, args=(process, worker), daemon=True).start()
         return worker
 
@@ -361,62 +341,11 @@ def _most(role: Role) -> int:
     return frames.MAX_BODY if role == "oracle" else _MOST_ANSWER
 
 
-def _payload(role: str) -> bytes:
-    return _part(json.dumps({"role": role, "site": list(_site_folders())}).encode())
-
-
-@functools.cache
-def _harness() -> bytes:
-    """The code of every module that a worker needs, for an interpreter of the same version."""
-    modules = {"judge": "", "judge.processes": "", "judge.program": _source(_HERE.parent / "program.py")}
-    modules |= {f"judge.processes.{name}": _source(_HERE / f"{name}.py") for name in _HARNESS}
-    codes = {name: compile(source, f"<{name}>", "exec", dont_inherit=True) for name, source in modules.items()}
-    return _part(marshal.dumps(codes))
-
-
 def _hand_over(control: socket.socket) -> None:
     """Send the harness, from a thread: compiling it takes 60 ms, and the zygote reads it when torch is there."""
     with contextlib.suppress(OSError):  # the zygote has ended; whoever asks for a worker will hear of it
         control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        control.sendall(_harness())
-
-
-def _part(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "little") + data
-
-
-def _source(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-def _site_folders() -> Iterator[str]:
-    """The folders that hold torch and what it needs, found without importing anything."""
-    seen = {os.path.realpath(_LIBRARY)}
-    for name in _NEEDED:
-        spec = importlib.util.find_spec(name)
-        if spec is None and name == "torch":
-            raise JudgeError("torch is not installed here; run `pip install torch`, then `judge doctor`")
-        if spec is None or spec.origin is None:
-            continue
-        folder = Path(spec.origin).parent.parent if spec.submodule_search_locations else Path(spec.origin).parent
-        if str(folder) not in seen and os.path.realpath(folder) not in seen:
-            seen.add(str(folder))
-            yield str(folder)
-
-
-def _popen(**streams: Any) -> subprocess.Popen[bytes]:
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    environment = {
-        "PATH": "", "HOME": _LIBRARY, "TMPDIR": _LIBRARY, "TORCHINDUCTOR_CACHE_DIR": _LIBRARY, "USER": "student",
-        "LANG": "C.UTF-8",
-        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "",
-        **one_thread, **kept,
-    }  # fmt: skip
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _source(_HERE / "boot.py")],
-        env=environment, cwd=os.path.abspath(os.sep), start_new_session=True, **streams,
-    )  # fmt: skip
+        control.sendall(interpreter.harness())
 
 
 def _await_exit(process: subprocess.Popen[bytes], worker: Worker) -> None:

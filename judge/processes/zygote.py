@@ -5,6 +5,9 @@
     CLI ──{"do": "kill", "id": 3}──> zygote ──{"id": 3, "exit": null, "signal": 9, "peak_mib": 240.1, "cpu": 0.2}──> CLI
 
 It runs nothing of a submission and knows no problem. Ending is noticed through pidfds and accounted by wait4.
+
+The first oracle worker is forked before the import has ended (boot.py): the last fifth of it is about tensors without
+data, which our own code has no use for, so that worker draws and computes in the meantime.
 """
 
 from __future__ import annotations
@@ -31,49 +34,115 @@ _WORKERS = {
 _exit = os._exit  # a submission may replace it
 
 
-def main(payload: dict[str, Any]) -> NoReturn:
-    """Serve forks, or, in a spawned process, be the worker."""
+class Zygote:
+    """Follows the commands that come through file descriptor 0."""
+
+    def __init__(self) -> None:
+        self._control = socket.socket(fileno=os.dup(0))
+        self._poller = select.poll()
+        self._poller.register(self._control, select.POLLIN)
+        self._children: dict[int, tuple[int, int]] = {}  # id -> (pid, pidfd)
+        self._received = b""
+        self._descriptors: list[int] = []
+
+    def fork_oracle(self) -> bool:
+        """Fork the oracle worker that is asked for by a command which waits already; true in the new process."""
+        if self._poller.poll(0):
+            self._receive()
+        line, end, rest = self._received.partition(b"\n")
+        command = json.loads(line) if end else {}
+        if command.get("role") != "oracle":
+            return False
+        self._received = rest
+        return self._fork(command["id"])
+
+    def serve(self) -> NoReturn:
+        """Follow commands until they end, and every child with them."""
+        self._send({"ready": True, "threads": len(os.listdir("/proc/self/task"))})
+        while True:
+            *lines, self._received = self._received.split(b"\n")
+            for line in lines:
+                self._follow(json.loads(line))
+            for descriptor, _ in self._poller.poll():
+                if descriptor != self._control.fileno():
+                    self._reap(descriptor)
+                elif not self._receive():
+                    for _, pidfd in self._children.values():
+                        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                    os._exit(0)
+
+    def _receive(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 3)
+        self._received += data
+        self._descriptors += descriptors
+        return bool(data)
+
+    def _follow(self, command: dict[str, Any]) -> None:
+        if command["do"] == "kill":
+            if command["id"] in self._children:
+                signal.pidfd_send_signal(self._children[command["id"]][1], signal.SIGKILL)
+        elif command["do"] == "import":
+            _import(command["module"])
+        elif self._fork(command["id"]):
+            try:
+                become(command["role"])
+            finally:  # nothing of a child may ever unwind into the loop above
+                _exit(70)
+
+    def _fork(self, number: int) -> bool:
+        """Fork a process that has the next three descriptors as its first; true in it."""
+        three, self._descriptors = self._descriptors[:3], self._descriptors[3:]
+        pid = os.fork()
+        if pid:
+            for descriptor in three:
+                os.close(descriptor)
+            pidfd = os.pidfd_open(pid)
+            self._children[number] = pid, pidfd
+            self._poller.register(pidfd, select.POLLIN)
+            self._send({"id": number, "pid": pid})
+            return False
+        try:
+            high = [os.dup(descriptor) for descriptor in three]
+            for target, descriptor in enumerate(high):
+                os.dup2(descriptor, target)
+            os.closerange(3, 1024)
+            os.setsid()
+            _die_with_parent()
+        except BaseException:
+            _exit(70)
+        return True
+
+    def _reap(self, pidfd: int) -> None:
+        number, (pid, _) = next(item for item in self._children.items() if item[1][1] == pidfd)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)  # whatever the worker left in its group, while its id is still its own
+        _, status, usage = os.wait4(pid, 0)
+        self._poller.unregister(pidfd)
+        os.close(pidfd)
+        del self._children[number]
+        code = os.waitstatus_to_exitcode(status)
+        self._send(
+            {
+                "id": number,
+                "exit": code if code >= 0 else None,
+                "signal": -code if code < 0 else None,
+                "peak_mib": usage.ru_maxrss / 1024,
+                "cpu": usage.ru_utime + usage.ru_stime,
+            }
+        )
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._control.sendall(json.dumps(message).encode() + b"\n")
+
+
+def main(role: str, zygote: Zygote | None) -> NoReturn:
+    """Serve forks, or, in a process that was spawned or forked early, be the worker."""
     lock.undumpable()
     gc.freeze()  # a forked child that collects would otherwise copy the whole heap; collecting it here takes 50 ms
-    if payload["role"] == "zygote":
+    if role == "zygote":
         _die_with_parent()
-        _serve(socket.socket(fileno=os.dup(0)))
-    _become(payload["role"])
-
-
-def _serve(control: socket.socket) -> NoReturn:
-    poller = select.poll()
-    poller.register(control, select.POLLIN)
-    children: dict[int, tuple[int, int]] = {}  # id -> (pid, pidfd)
-    buffer, descriptors = b"", []
-    _send(control, {"ready": True, "threads": len(os.listdir("/proc/self/task"))})
-    while True:
-        for descriptor, _ in poller.poll():
-            if descriptor != control.fileno():
-                _reap(control, poller, children, descriptor)
-                continue
-            data, received, _, _ = socket.recv_fds(control, 1 << 16, 3)
-            if not data:
-                for _, pidfd in children.values():
-                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-                os._exit(0)
-            buffer += data
-            descriptors += received
-            *lines, buffer = buffer.split(b"\n")
-            for line in lines:
-                command = json.loads(line)
-                if command["do"] == "kill":
-                    _kill(children, command["id"])
-                    continue
-                if command["do"] == "import":
-                    _import(command["module"])
-                    continue
-                three, descriptors = descriptors[:3], descriptors[3:]
-                pid = _fork(command["role"], three)
-                pidfd = os.pidfd_open(pid)
-                children[command["id"]] = (pid, pidfd)
-                poller.register(pidfd, select.POLLIN)
-                _send(control, {"id": command["id"], "pid": pid})
+        (zygote or Zygote()).serve()
+    become(role)
 
 
 def _import(module: str) -> None:
@@ -83,25 +152,7 @@ def _import(module: str) -> None:
     gc.freeze()
 
 
-def _fork(role: str, three: list[int]) -> int:
-    pid = os.fork()
-    if pid:
-        for descriptor in three:
-            os.close(descriptor)
-        return pid
-    try:
-        high = [os.dup(descriptor) for descriptor in three]
-        for target, descriptor in enumerate(high):
-            os.dup2(descriptor, target)
-        os.closerange(3, 1024)
-        os.setsid()
-        _die_with_parent()
-        _become(role)
-    finally:  # nothing of a child may ever unwind into the loop above
-        _exit(70)
-
-
-def _become(role: str) -> NoReturn:
+def become(role: str) -> NoReturn:
     """Turn descriptors 0, 1, 2 into commands, results and log, and run the worker."""
     commands, results = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -121,36 +172,6 @@ def _become(role: str) -> NoReturn:
             sys.stderr.flush()
         _exit(71)
     _exit(0)
-
-
-def _reap(control: socket.socket, poller: select.poll, children: dict[int, tuple[int, int]], pidfd: int) -> None:
-    number, (pid, _) = next(item for item in children.items() if item[1][1] == pidfd)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)  # whatever the worker left in its group, while its id is still its own
-    _, status, usage = os.wait4(pid, 0)
-    poller.unregister(pidfd)
-    os.close(pidfd)
-    del children[number]
-    code = os.waitstatus_to_exitcode(status)
-    _send(
-        control,
-        {
-            "id": number,
-            "exit": code if code >= 0 else None,
-            "signal": -code if code < 0 else None,
-            "peak_mib": usage.ru_maxrss / 1024,
-            "cpu": usage.ru_utime + usage.ru_stime,
-        },
-    )
-
-
-def _kill(children: dict[int, tuple[int, int]], number: int) -> None:
-    if number in children:
-        signal.pidfd_send_signal(children[number][1], signal.SIGKILL)
-
-
-def _send(control: socket.socket, message: dict[str, Any]) -> None:
-    control.sendall(json.dumps(message).encode() + b"\n")
 
 
 def _die_with_parent() -> None:
