@@ -40,6 +40,7 @@ __all__ = [
     "stream",
 ]
 
+BETWEEN = "attention"  # "attention 3" names the stream between the sublayers of block 3, all else its depths
 Observations = list[dict[str, Any]]
 Check = Callable[[Observations], str | None]
 Drawing = Callable[["Draw"], "Call | Sequence[Call]"]
@@ -81,10 +82,11 @@ def relation(function: Callable[[Draw], tuple[Call | Sequence[Call], Check]]) ->
     return Case(function.__name__, _sentence(function), function, is_relation=True)
 
 
-def stream(function: Callable[[Draw, int], dict[str, Call]]) -> Case:
-    """Make the residual stream's measurement from a function of ``draw`` and a depth.
+def stream(function: Callable[[Draw, int, bool], dict[str, Call]]) -> Case:
+    """Make the residual stream's measurement from a function of ``draw``, a depth, and whether to look into blocks.
 
-    It returns, by label, a call that observes the stream before the first block and after each of as many blocks.
+    It returns, by label, a call that observes the stream before the first block and after each of as many blocks; where
+    it is to look into them, also what block 3 would give if its feed-forward gave nothing, as "attention 3".
     """
     return Case(function.__name__, _sentence(function), function, is_relation=False, is_stream=True)
 
@@ -274,16 +276,33 @@ def module_call(
 
 
 def module_stream(
-    name: str, config: dict[str, Any], states: Sequence[dict[str, torch.Tensor]], x: torch.Tensor
+    name: str,
+    config: dict[str, Any],
+    states: Sequence[dict[str, torch.Tensor]],
+    x: torch.Tensor,
+    feed_forward: str | None = None,
 ) -> Call:
-    """The stream through one block after the other, each with its own state, for ``@stream``."""
+    """The stream through one block after the other, each with its own state, for ``@stream``.
+
+    ``feed_forward``: look into each block, by setting this linear map, the feed-forward's last, to zero.
+    """
     deep = Call()
     after = deep.leaf(x).observe("depth 0")
     for number, state in enumerate(states, start=1):
-        block = deep.construct(name, **config)
-        deep.load_state(deep.to(block), state)
-        after = deep.apply(deep.eval(block), after).observe(f"depth {number}")
+        before = after
+        if feed_forward:
+            silent = {
+                key: tensor * 0 if key.startswith(f"{feed_forward}.") else tensor for key, tensor in state.items()
+            }
+            _loaded(deep, name, config, silent, before).observe(f"{BETWEEN} {number}")
+        after = _loaded(deep, name, config, state, before).observe(f"depth {number}")
     return deep
+
+
+def _loaded(deep: Call, name: str, config: dict[str, Any], state: dict[str, torch.Tensor], x: Result) -> Result:
+    block = deep.construct(name, **config)
+    deep.load_state(deep.to(block), state)
+    return deep.apply(deep.eval(block), x)
 
 
 def plain_norms(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from judge.authoring import Call, Case, Check
+from judge.authoring import BETWEEN, Call, Case, Check
 from judge.compare import Comparison, Difference, compare, same_form
 from judge.draws import Draw, case_generator
 from judge.errors import ProblemError
@@ -171,9 +171,9 @@ class DrawnProblem:
         draw = Draw(case_generator(seed, self.id, case.name))
         with self._blame(case.name):
             if case.is_stream:
-                drawn = case.draw(draw, self.depth or DEPTH)
+                drawn = case.draw(draw, self.depth or DEPTH, self.depth is not None)
                 for label, call in drawn.items():
-                    depths = sum(step.observe is not None for step in call.program.steps)
+                    depths = sum(not (step.observe or BETWEEN).startswith(BETWEEN) for step in call.program.steps)
                     if depths < 3:
                         raise ValueError(f"stream {label!r} has {depths} depths; observe at least three")
                     self.streams[label] = self._add(case, call, stream=True)

@@ -161,6 +161,14 @@ class Diagnosis(Value):
     share: float | None = None  # of the failing cases that are explained, where it is not all of them
 
 
+class SublayerCurve(Value):
+    """The root mean square of what one kind of sublayer adds to the stream, in block 1, 2, ..."""
+
+    name: str
+    norms: tuple[float | None, ...]
+    reference: tuple[float, ...]
+
+
 class StreamCurve(Value):
     """The residual stream by depth, root mean square and L2 norm of its gradient, the student's and the reference's."""
 
@@ -172,6 +180,7 @@ class StreamCurve(Value):
     reference_gradients: tuple[float, ...] = ()
     contributions: tuple[float | None, ...] = ()  # root mean square of what block 1, 2, ... changes: one fewer
     reference_contributions: tuple[float, ...] = ()
+    sublayers: tuple[SublayerCurve, ...] = ()  # the same for each kind of sublayer, where they were measured
     exponent: float | None = None  # of the fitted power of depth; None where the stream is not finite everywhere
     reference_exponent: float | None = None
     sentence: str
@@ -181,10 +190,16 @@ class StreamCurve(Value):
         """The gradients as a curve of their own."""
         return self.model_copy(update={"norms": self.gradients, "reference": self.reference_gradients})
 
-    def contribution_curve(self) -> StreamCurve:
-        """What each block changes as a curve of its own, from depth 1."""
-        moved = {"norms": self.contributions, "reference": self.reference_contributions, "depths": self.depths[1:]}
-        return self.model_copy(update=moved)
+    def addition_curves(self) -> dict[str, StreamCurve]:
+        """What each kind of sublayer adds, or else each block, as curves of their own from depth 1, by their titles."""
+        added = {f"what {part.name} adds": (part.norms, part.reference) for part in self.sublayers}
+        added = added or {"what each block adds": (self.contributions, self.reference_contributions)}
+        depths = self.depths[1:]
+        return {
+            title: self.model_copy(update={"norms": norms, "reference": reference, "depths": depths})
+            for title, (norms, reference) in added.items()
+            if reference
+        }
 
 
 class Growth(Value):

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from judge.authoring import BETWEEN
 from judge.observation import Observation
 
 _GROWS = 0.15  # a fitted exponent below this counts as staying level
@@ -21,12 +22,19 @@ def curve(label: str, observed: Observation | None, expected: Observation) -> di
 
     The values of both are the stream at depth 0, 1, ..., in the order of the reference's. Gradients are those of the
     deepest stream times a fixed random cotangent, by their L2 norm. Contributions are the root mean squares of what
-    each block changes, x_k - x_(k-1), so there is one fewer.
+    each block changes, x_k - x_(k-1), so there is one fewer; those of the two sublayers are known where the stream
+    between them was observed.
     """
-    names = list(expected.values)
+    names = [name for name in expected.values if not name.startswith(BETWEEN)]
     stream = [None if observed is None else observed.values.get(name) for name in names]
+    wanted = [expected.values[name] for name in names]
+    between = {
+        depth: (None if observed is None else observed.values.get(name), expected.values[name])
+        for depth in range(1, len(names))
+        if (name := f"{BETWEEN} {depth}") in expected.values
+    }
     norms = [_rms(value) for value in stream]
-    reference = [_rms(value) or 0.0 for value in expected.values.values()]
+    reference = [_rms(value) or 0.0 for value in wanted]
     measured = names if expected.gradients else []
     gradients = [None if observed is None else _norm(observed.gradients.get(name)) for name in measured]
     reference_gradients = [_norm(expected.gradients.get(name)) or 0.0 for name in measured]
@@ -38,7 +46,8 @@ def curve(label: str, observed: Observation | None, expected: Observation) -> di
         "gradients": gradients,
         "reference_gradients": reference_gradients,
         "contributions": _contributions(stream),
-        "reference_contributions": [change or 0.0 for change in _contributions(list(expected.values.values()))],
+        "reference_contributions": [change or 0.0 for change in _contributions(wanted)],
+        "sublayers": _sublayers(stream, wanted, between) if between else [],
         "exponent": _exponent(norms),
         "reference_exponent": _exponent(reference),
         "sentence": _sentence(norms, reference),
@@ -55,10 +64,29 @@ def growth(norms: Sequence[float]) -> float:
 
 
 def _contributions(stream: Sequence[Any]) -> list[float | None]:
-    return [
-        _rms(after - before) if _is_stream(before) and _is_stream(after) and before.shape == after.shape else None
-        for before, after in pairwise(stream)
+    return [_change(before, after) for before, after in pairwise(stream)]
+
+
+def _sublayers(
+    stream: Sequence[Any], wanted: Sequence[Any], between: dict[int, tuple[Any, Any]]
+) -> list[dict[str, Any]]:
+    """What attention adds is what is between the sublayers less what came in; the feed-forward adds the rest."""
+    attention = [_change(stream[depth - 1], own) for depth, (own, _) in between.items()]
+    feed_forward = [_change(own, stream[depth]) for depth, (own, _) in between.items()]
+    pairs = [
+        (_change(wanted[depth - 1], middle) or 0.0, _change(middle, wanted[depth]) or 0.0)
+        for depth, (_, middle) in between.items()
     ]
+    return [
+        {"name": "attention", "norms": attention, "reference": [first for first, _ in pairs]},
+        {"name": "feed-forward", "norms": feed_forward, "reference": [second for _, second in pairs]},
+    ]
+
+
+def _change(before: Any, after: Any) -> float | None:
+    if not (_is_stream(before) and _is_stream(after) and before.shape == after.shape):
+        return None
+    return _rms(after - before)
 
 
 def _exponent(norms: Sequence[float | None]) -> float | None:

@@ -57,6 +57,27 @@ def test_a_contribution_is_missing_where_either_stream_is_or_their_shapes_differ
     assert curve("pre-norm", None, streams([1.0, 2.0, 3.0]))["contributions"] == [None, None]
 
 
+def with_middles(norms, middles):
+    observed = streams(norms)
+    sized = {f"attention {number}": torch.full((2, 3), value) for number, value in enumerate(middles, start=1)}
+    return Observation(values=observed.values | sized)
+
+
+def test_what_each_sublayer_adds_is_told_apart_where_the_stream_between_them_is_known():
+    own = with_middles([1.0, 3.0, 3.5, 4.0], [2.5, 3.0, 3.75])
+    reference = with_middles([1.0, 2.0, 4.0, 8.0], [1.5, 2.0, 7.0])
+    found = curve("pre-norm", own, reference)
+    assert found["depths"] == [0, 1, 2, 3]
+    attention, feed_forward = found["sublayers"]
+    assert (attention["name"], feed_forward["name"]) == ("attention", "feed-forward")
+    assert attention["norms"] == pytest.approx([1.5, 0.0, 0.25])
+    assert attention["reference"] == pytest.approx([0.5, 0.0, 3.0])
+    assert feed_forward["norms"] == pytest.approx([0.5, 0.5, 0.25])
+    assert feed_forward["reference"] == pytest.approx([0.5, 2.0, 1.0])
+    assert curve("pre-norm", None, reference)["sublayers"][0]["norms"] == [None, None, None]
+    assert curve("pre-norm", streams(pre_norm()), streams(pre_norm()))["sublayers"] == []
+
+
 def test_a_stream_that_wavers_is_said_to_move_between_two_values():
     assert sentence([1.0, 1.0, 1.4, 1.0, 1.4, 1.0], pre_norm(6)).startswith("moves between 1 and 1.4; the reference")
 

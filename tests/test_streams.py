@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from judge.catalog import find_problem, load_problem
+from judge.catalog import find_problem, load_problem, load_problems
 from judge.errors import UsageError
 from judge.pipeline import submit
 from judge.report.stream import StreamPage
@@ -48,6 +48,27 @@ def test_a_pre_norm_block_adds_as_much_at_every_depth_where_the_weights_are_repe
     assert max(pre.reference_contributions) < 3 * min(pre.reference_contributions)
 
 
+def test_the_sublayers_of_a_pre_norm_block_together_change_what_the_block_does(right):
+    for curve in right.curves:
+        attention, feed_forward = curve.sublayers
+        assert len(attention.norms) == len(feed_forward.norms) == len(curve.contributions) == 32
+        for one in (attention, feed_forward):
+            assert one.norms == pytest.approx(one.reference, rel=1e-6)
+        for first, second, whole in zip(attention.norms, feed_forward.norms, curve.contributions, strict=True):
+            assert abs(first - second) <= whole * (1 + 1e-9) <= (first + second) * (1 + 2e-9)
+
+
+@pytest.mark.parametrize("identifier", [problem.id for problem in load_problems() if problem.stream])
+def test_every_problem_with_a_stream_looks_into_its_blocks(engine, identifier):
+    problem = find_problem(identifier)
+    report = measure(problem, problem.folder / "hidden" / "reference.py", engine, seed=5, depth=3)
+    for curve in report.curves:
+        assert [part.name for part in curve.sublayers] == ["attention", "feed-forward"]
+        for part in curve.sublayers:
+            assert part.norms == pytest.approx(part.reference, rel=1e-6)
+            assert min(part.norms) > 0.05
+
+
 @pytest.mark.parametrize("gradients", [False, True])
 def test_a_submit_measures_gradients_where_they_are_asked_for(engine, gradients):
     report = submit(find_problem(PROBLEM), EXAMPLES / f"{PROBLEM}-right.py", engine, gradients=gradients)
@@ -72,21 +93,11 @@ def test_the_page_fits_into_80_columns_and_shows_depths_that_double(right):
         console.print(StreamPage(right))
     lines = capture.get().splitlines()
     assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines if line[:5].strip().isdigit()] == [
-        "0",
-        "1",
-        "2",
-        "4",
-        "8",
-        "16",
-        "32",
-        "1",
-        "2",
-        "4",
-        "8",
-        "16",
-        "32",
-    ] * 2
+    doubling = ["0", "1", "2", "4", "8", "16", "32"]
+    shown = [line.split()[0] for line in lines if line[:5].strip().isdigit()]
+    assert shown == [*doubling, *doubling[1:]] * 2
+    for part in ("attention", "feed-forward"):
+        assert sum(f"what {part} adds" in line for line in lines) == 2
     assert any("yours: norm ~ depth^" in line for line in lines)
 
 

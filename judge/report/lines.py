@@ -55,8 +55,8 @@ class LineFigure:
 def figures(curve: StreamCurve) -> Iterator[LineFigure]:
     """The figures of a curve: its norm, what each block adds and, where it was measured, its gradient."""
     yield _figure("root mean square of the stream", curve.sentence, curve, logarithmic=True)
-    if curve.reference_contributions:
-        yield _figure("what each block adds", "", curve.contribution_curve(), logarithmic=True)
+    for title, added in curve.addition_curves().items():
+        yield _figure(title, "", added, logarithmic=True)
     if curve.reference_gradients:
         yield _figure("norm of the gradient", curve.gradient_sentence, curve.gradient_curve(), logarithmic=False)
 

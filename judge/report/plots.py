@@ -1,7 +1,8 @@
 """The residual stream as one picture for slides and notes: PNG or SVG, the same bytes for the same numbers.
 
-One column for each curve (pre-norm beside post-norm), one row each for the norm of the stream, what each block adds,
-and the gradient. Yours and the reference differ in colour, line and mark, so no colour is needed to tell them apart.
+One column for each curve (pre-norm beside post-norm), one row each for the norm of the stream, what each sublayer
+adds, and the gradient. Yours and the reference differ in colour, line and mark, so no colour is needed to tell them
+apart.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SUFFIXES = (".png", ".svg")
-_ROWS = ("root mean square of the stream", "what each block adds", "norm of the gradient")
 _YOURS = {"color": "#0072b2", "marker": "o", "markersize": 3, "linestyle": "-", "label": "yours", "zorder": 3}
 _REFERENCE = {
     "color": "#d55e00", "marker": "s", "markersize": 5, "markerfacecolor": "none", "linestyle": "--",
@@ -44,11 +44,12 @@ def render(report: StreamReport, suffix: str) -> bytes:
     settings = {"svg.hashsalt": "judge", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
     with matplotlib.style.context(["default", settings]):
         count = len(report.curves)
-        figure = Figure(figsize=(4.2 * count + 0.6, 9.2), layout="constrained")
-        axes = figure.subplots(len(_ROWS), count, squeeze=False, sharey="row")
+        rows = ("root mean square of the stream", *report.curves[0].addition_curves(), "norm of the gradient")
+        figure = Figure(figsize=(4.2 * count + 0.6, 3 * len(rows) + 0.2), layout="constrained")
+        axes = figure.subplots(len(rows), count, squeeze=False, sharey="row")
         for column, curve in enumerate(report.curves):
-            _column([axes[row][column] for row in range(len(_ROWS))], curve)
-        for row, name in enumerate(_ROWS):
+            _column([axes[row][column] for row in range(len(rows))], curve)
+        for row, name in enumerate(rows):
             axes[row][0].set_ylabel(name)
         axes[0][0].legend()
         figure.suptitle(f"{report.problem}: the residual stream by depth", parse_math=False)
@@ -61,9 +62,9 @@ def render(report: StreamReport, suffix: str) -> bytes:
 
 def _column(axes: Sequence[Axes], curve: StreamCurve) -> None:
     """One curve from top to bottom. A power of depth is a straight line where both axes are logarithmic."""
-    norm, adds, gradient = axes
-    norm.set_title(curve.label, parse_math=False)
-    for place, part in ((norm, curve), (adds, curve.contribution_curve()), (gradient, curve.gradient_curve())):
+    *_, gradient = axes
+    axes[0].set_title(curve.label, parse_math=False)
+    for place, part in zip(axes, (curve, *curve.addition_curves().values(), curve.gradient_curve()), strict=True):
         first = 0 if place is gradient else next((i for i, depth in enumerate(part.depths) if depth), 0)
         depths = part.depths[first : len(part.reference)]
         place.plot(depths, _positive(part.reference[first:]), **_REFERENCE)  # type: ignore[arg-type]

@@ -32,16 +32,19 @@ class StreamPage:
         yield Text(f"seed {self.report.seed}; curves of the first of several draws", "dim")
 
 
-def _tables(curve: StreamCurve, found: Growth, *, ascii_only: bool) -> Table:
+def _tables(curve: StreamCurve, found: Growth, *, ascii_only: bool) -> RenderableType:
     beside = Table.grid(padding=(0, 3, 0, 0))
     for _ in range(2):
         beside.add_column(width=curves.WIDTH)
     norm = curves.table(curve, ascii_only=ascii_only, title="root mean square of the stream")
     gradient = curves.table(curve.gradient_curve(), ascii_only=ascii_only, title="norm of the gradient there")
-    adds = curves.table(curve.contribution_curve(), ascii_only=ascii_only, title="what each block adds")
+    adds = [curves.table(one, ascii_only=ascii_only, title=title) for title, one in curve.addition_curves().items()]
     words: list[RenderableType] = [Text("growth over all draws", "dim"), *map(Text, growth(found))]
     words += [Text(), Text(curve.sentence), Text(), Text(curve.gradient_sentence)]
     beside.add_row(norm, gradient)
     beside.add_row()
-    beside.add_row(adds, Group(*words))
-    return beside
+    if len(adds) == 1:
+        beside.add_row(*adds, Group(*words))
+        return beside
+    beside.add_row(*adds)
+    return Group(beside, Text(), *words)

@@ -23,6 +23,17 @@ def stack_state(draw, num_blocks, final_norm, d_model=D_MODEL, d_ff=D_FF):
     return state
 
 
+def without_feed_forward(state, index):
+    """One block's part as a stack's checkpoint, with a feed-forward that gives zero."""
+    mine = {
+        key.replace(f"blocks.{index}.", "blocks.0."): tensor
+        for key, tensor in state.items()
+        if f"blocks.{index}." in key
+    }
+    silent = {key: tensor * 0 for key, tensor in mine.items() if ".fc2." in key}
+    return {key: tensor for key, tensor in state.items() if key.startswith("norm.")} | mine | silent
+
+
 def state_for(draw, config):
     return stack_state(draw, config["num_blocks"], config.get("norm_first", True), config["d_model"], config["d_ff"])
 
@@ -286,7 +297,7 @@ def fresh_stacks(draw):
 
 
 @stream
-def stream_by_depth(draw, depth):
+def stream_by_depth(draw, depth, inside):
     """shows the residual stream after each block of a pre-norm and a post-norm stack"""
     x, streams = draw.normal(2, 6, 16), {}
     for label, first in (("pre-norm", True), ("post-norm", False)):
@@ -294,7 +305,12 @@ def stream_by_depth(draw, depth):
         state = plain_norms(state_for(draw, config))
         deep = Call()
         result = deep.apply(loaded(deep, config, state), x, return_stream=True)
-        for place in range(depth + 1):
-            deep.method(result[1], "__getitem__", place).observe(f"depth {place}")
+        after = deep.method(result[1], "__getitem__", 0).observe("depth 0")
+        for place in range(1, depth + 1):
+            if inside:
+                alone = loaded(deep, {**config, "num_blocks": 1}, without_feed_forward(state, place - 1))
+                half = deep.apply(alone, after, return_stream=True)
+                deep.method(half[1], "__getitem__", 1).observe(f"attention {place}")
+            after = deep.method(result[1], "__getitem__", place).observe(f"depth {place}")
         streams[label] = deep
     return streams

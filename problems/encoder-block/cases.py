@@ -297,8 +297,12 @@ def dropout_probability(draw):
 
 
 @stream
-def stream_by_depth(draw, depth):
+def stream_by_depth(draw, depth, inside):
     """shows the residual stream after each of independent blocks"""
     config = {"d_model": 16, "num_heads": 4, "d_ff": 32}
     states = [plain_norms(block_state(draw, 16, 32)) for _ in range(depth)]
-    return {"post-norm": module_stream("TransformerEncoderBlock", config, states, draw.normal(2, 6, 16))}
+    return {
+        "post-norm": module_stream(
+            "TransformerEncoderBlock", config, states, draw.normal(2, 6, 16), inside and "ffn.fc2"
+        )
+    }

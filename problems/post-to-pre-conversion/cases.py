@@ -338,8 +338,8 @@ def rewired_lines(draw):
 
 
 @stream
-def stream_by_depth(draw, depth):
+def stream_by_depth(draw, depth, inside):
     """shows the residual stream after each of independent blocks"""
     config = {"d_model": 16, "num_heads": 4, "d_ff": 32}
     states = [plain_norms(checkpoint(draw, 16, 32)) for _ in range(depth)]
-    return {"pre-norm": module_stream("EncoderBlock", config, states, draw.normal(2, 6, 16))}
+    return {"pre-norm": module_stream("EncoderBlock", config, states, draw.normal(2, 6, 16), inside and "mlp.fc2")}

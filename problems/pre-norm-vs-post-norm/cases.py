@@ -244,16 +244,20 @@ def a_stack_repeats_the_block(draw):
 
 
 @stream
-def stream_by_depth(draw, depth):
+def stream_by_depth(draw, depth, inside):
     """shows the residual stream after each block of the two stacks"""
     x = draw.normal(2, 6, 16)
     params = parameters_with_plain_norms(draw, 16, 32)
+    silent = params | {name: params[name] * 0 for name in ("ffn_weight2", "ffn_bias2")}
     streams = {}
     for label, stack in (("pre-norm", PRE_STACK), ("post-norm", POST_STACK)):
         deep = Call()
         after = deep.function(stack, x, 4, params, 0).observe("depth 0")
         for number in range(1, depth + 1):  # a block at a time: every depth for the price of the deepest
-            after = deep.function(stack, after, 4, params, 1).observe(f"depth {number}")
+            before = after
+            if inside:
+                deep.function(stack, before, 4, silent, 1).observe(f"attention {number}")
+            after = deep.function(stack, before, 4, params, 1).observe(f"depth {number}")
         streams[label] = deep
     return streams
 
