@@ -166,7 +166,9 @@ def test_a_case_without_a_docstring_is_named(problem):
 
 def test_a_file_without_cases_is_named(problem):
     assert "there is no case" in complaint(problem, "")
-    assert "there is no case" in complaint(problem, "@stream\ndef s(draw, depth, inside):\n    'doubles'\n    return {}\n")
+    assert "there is no case" in complaint(
+        problem, "@stream\ndef s(draw, depth, inside):\n    'doubles'\n    return {}\n"
+    )
 
 
 def test_a_case_that_raises_is_named_with_its_line(problem):

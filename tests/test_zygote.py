@@ -11,7 +11,7 @@ import pytest
 
 from judge.catalog import find_problem, load_problems
 from judge.pipeline import OpenProblem
-from judge.processes import interpreter
+from judge.processes import interpreter, rehearsal
 from judge.processes.supervision import Engine
 from judge.submission import read_submission
 
@@ -57,6 +57,14 @@ EARLY = version("torch").startswith("2.13.")
 )
 def test_only_an_oracle_worker_that_is_asked_for_first_is_forked_early(commands, expected):
     assert said(commands) == expected
+
+
+def test_the_rehearsal_goes_through_every_run_of_a_well_behaved_call():
+    observation = rehearsal.observe_once()
+    assert observation["error"] is observation["gradient_error"] is None
+    assert observation["gradients"].keys() == {"0.0", "0.weight"}
+    assert not any(observation[name] for name in ("repeat", "stale", "overwritten", "changed", "settings", "tracked"))
+    assert observation["device"] == {}
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ _VERSION_3 = 0x20080522
 def drop() -> None:
     """Empty the bounding, ambient, inheritable, permitted and effective sets. Raises OSError if any is left."""
     if os.geteuid() == 0:
-        last = int(Path("/proc/sys/kernel/cap_last_cap").read_text(encoding="ascii"))
+        last = int(Path("/proc/sys/kernel/cap_last_cap").read_bytes())
         for number in range(last + 1):
             with contextlib.suppress(OSError):  # not ours to drop: then it is not ours to use either
                 libc.prctl(_CAPBSET_DROP, number)

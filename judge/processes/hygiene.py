@@ -19,7 +19,9 @@ _seed_generator, _urandom = torch.default_generator.manual_seed, os.urandom
 _generator_state = torch.default_generator.get_state
 _equal = torch.equal
 _registered = [0]
-_CUDA = torch.backends.cuda
+_attention_backends = [
+    getattr(torch.backends.cuda, f"{name}_sdp_enabled") for name in ("flash", "mem_efficient", "math")
+]
 
 
 def input_tensors(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
@@ -74,15 +76,15 @@ def settings() -> dict[str, Any]:
     return {
         "grad mode": torch.is_grad_enabled(),
         "inference mode": torch.is_inference_mode_enabled(),
-        "default dtype": str(torch.get_default_dtype()),
-        "default device": str(torch.get_default_device()),
+        "default dtype": torch.get_default_dtype(),
+        "default device": torch.get_default_device(),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
         "anomaly detection": torch.is_anomaly_enabled(),
         "float32 matmul precision": torch.get_float32_matmul_precision(),
         "use of oneDNN": torch.backends.mkldnn.enabled,
         "autocast": torch.is_autocast_enabled("cpu"),
         "cuDNN settings": (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark),
-        "attention backends": [getattr(_CUDA, f"{name}_sdp_enabled")() for name in ("flash", "mem_efficient", "math")],
+        "attention backends": [enabled() for enabled in _attention_backends],
     }
 
 

@@ -24,10 +24,10 @@ def limit(memory_mib: int, cpu_seconds: float, file_mib: int = 0) -> None:
         "MEMLOCK": 0,
     }
     if sys.platform == "linux":  # elsewhere the address space is no measure of memory
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        pages = int(Path("/proc/self/statm").read_bytes().split()[0])
         bounds["AS"] = pages * resource.getpagesize() + memory_mib * MIB
         with contextlib.suppress(OSError, ValueError, IndexError):  # not every container shows it
-            tasks = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].partition("/")[2])
+            tasks = int(Path("/proc/loadavg").read_bytes().split()[3].partition(b"/")[2])
             bounds["NPROC"] = tasks + _MORE_TASKS  # it counts the user's in all, which are fewer than everybody's
     for name, bound in bounds.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)

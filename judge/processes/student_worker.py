@@ -52,7 +52,7 @@ def main(commands: int, results: int) -> None:
         return
     hide_the_judge()
     watch = guard.Guard(setup["closed"], deep=any(word in setup["source"] for word in _PAST_PYTHON))
-    torch.manual_seed(setup["seed"])
+    torch.default_generator.manual_seed(setup["seed"])
     namespace = _load(setup, results)
     if namespace is None:
         return
@@ -122,10 +122,14 @@ class _Refuse(importlib.abc.MetaPathFinder):
 
 
 def hide_the_judge() -> None:
-    """Forget the judge's modules, and find them no more."""
-    sys.meta_path[:] = [_Refuse(), *(finder for finder in sys.meta_path if type(finder).__name__ != "Harness")]
-    for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
-        del sys.modules[name]
+    """Forget the judge's modules, and find them no more.
+
+    Asking the harness for their names touches a page; looking through all of ``sys.modules`` copies hundreds.
+    """
+    harness = next(finder for finder in sys.meta_path if type(finder).__name__ == "Harness")
+    sys.meta_path[:] = [_Refuse(), *(finder for finder in sys.meta_path if finder is not harness)]
+    for name in harness.codes:  # type: ignore[attr-defined]
+        sys.modules.pop(name, None)
 
 
 def mark(call: int) -> None:

@@ -24,7 +24,7 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from judge.processes import lock, oracle_worker, student_worker  # noqa: F401 - so that each fork has the latter two
+from judge.processes import lock, oracle_worker, rehearsal, student_worker  # noqa: F401 - each fork needs all but one
 
 _PR_SET_PDEATHSIG = 1
 _WORKERS = {
@@ -44,6 +44,7 @@ class Zygote:
         self._children: dict[int, tuple[int, int]] = {}  # id -> (pid, pidfd)
         self._received = b""
         self._descriptors: list[int] = []
+        self._any_ended = self._rehearsed = False
 
     def fork_oracle(self) -> bool:
         """Fork the oracle worker that is asked for by a command which waits already; true in the new process."""
@@ -63,7 +64,13 @@ class Zygote:
             *lines, self._received = self._received.split(b"\n")
             for line in lines:
                 self._follow(json.loads(line))
-            for descriptor, _ in self._poller.poll():
+            due = self._any_ended and not self._rehearsed  # whoever judges one submission only is about to leave
+            events = self._poller.poll(0 if due else None)
+            if due and not events:
+                self._rehearsed = True
+                rehearsal.rehearse()
+                gc.freeze()
+            for descriptor, _ in events:
                 if descriptor != self._control.fileno():
                     self._reap(descriptor)
                 elif not self._receive():
@@ -120,6 +127,7 @@ class Zygote:
         self._poller.unregister(pidfd)
         os.close(pidfd)
         del self._children[number]
+        self._any_ended = True
         code = os.waitstatus_to_exitcode(status)
         self._send(
             {
