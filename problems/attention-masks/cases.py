@@ -89,6 +89,8 @@ def empty_and_full_sequences(draw):
     return [
         call("padding_mask", torch.tensor([7, draw.integer(2, 6), 0]), 7),
         call("padding_mask", torch.tensor([0, 0]), 3),
+        call("padding_mask", torch.tensor([4, 4, 4]), 4),
+        call("padding_mask", torch.tensor([1]), 1),
         call("padding_mask", torch.tensor([0, 1]), 1),
     ]
 
@@ -112,6 +114,8 @@ def lengths_beyond_the_padding(draw):
         call("padding_mask", torch.tensor([3, too_long, 5]), 7).raises(ValueError, naming=too_long),
         call("padding_mask", torch.tensor([2, 7, 8]), 7).raises(ValueError, naming=8),
         call("padding_mask", torch.tensor([8], dtype=torch.int32), 7).raises(ValueError, naming=8),
+        call("padding_mask", torch.tensor([4, 256 + 3]), 7).raises(ValueError, naming=256 + 3),
+        call("padding_mask", torch.tensor([2**32 + 3, 4]), 7).raises(ValueError, naming=2**32 + 3),
     ]
 
 
@@ -146,6 +150,9 @@ def masks_that_say_nothing_or_all(draw):
         call("combine_masks", mask, nothing),
         call("combine_masks", nothing),
         call("combine_masks", everything[0], mask),
+        call("combine_masks", mask[:1], everything),
+        call("combine_masks", mask, torch.ones(2, 1, 1, 7).bool()),
+        call("combine_masks", mask, mask),
     ]
 
 

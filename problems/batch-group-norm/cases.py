@@ -15,11 +15,23 @@ def training_batches(draw):
 
 
 @case
+def fresh_layers(draw):
+    "scales and shifts, gradients included, also where gamma and beta are what a fresh layer has"
+    ones, zeros = torch.ones(4).double(), torch.zeros(4).double()
+    return [
+        _batch_norm(draw.stream(5, 4), ones, zeros, zeros, ones, True),
+        _batch_norm(draw.stream(3, 4, 2), ones, zeros, zeros, ones, False),
+        _group_norm(draw.stream(2, 4, 5), 2, ones, zeros),
+    ]
+
+
+@case
 def two_values_per_channel(draw):
     "divides by n in the result and by n - 1 in the running variance"
     return [
         _batch_norm(draw.stream(2, 5), *_parameters(draw, 5), training=True),
         _batch_norm(draw.stream(1, 3, 2), *_parameters(draw, 3), training=True),
+        _batch_norm(draw.stream(1, 3, 5), *_parameters(draw, 3), training=True),
     ]
 
 
@@ -127,6 +139,7 @@ def one_or_all_groups(draw):
     "takes one group for all channels and one for each, and gives beta where a group is a single value"
     return [
         _group_norm(draw.stream(2, 4, 5), 1, draw.gain(4), draw.bias(4)),
+        _group_norm(draw.stream(3, 4), 1, draw.gain(4), draw.bias(4)),
         _group_norm(draw.stream(2, 4, 5), 4, draw.gain(4), draw.bias(4)),
         _group_norm(draw.stream(3, 4), 4, draw.gain(4), draw.bias(4)),
         _group_norm(draw.stream(2, 4, 1), 4, draw.gain(4), draw.bias(4)),

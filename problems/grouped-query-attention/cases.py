@@ -68,10 +68,12 @@ def fully_masked_rows(draw):
     x, weights = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3)
     padding = torch.arange(5) < torch.tensor([[0], [3]])
     all_or_nothing = draw.permutation(5)[:, None] < 3  # (5, 1)
+    one_of_two = torch.tensor([True, False]).reshape(2, 1, 1, 1)  # a single token, visible or not
     return [
         call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(2, 6, 5, 5, hidden_rows=15)),
         call(ATTENTION, x, 6, 3, **weights, mask=padding[:, None, None, :]),
         call(ATTENTION, x, 6, 3, **weights, mask=all_or_nothing),
+        call(ATTENTION, draw.normal(2, 1, 24), 6, 3, **weights, mask=one_of_two),
     ]
 
 

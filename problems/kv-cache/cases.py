@@ -115,6 +115,7 @@ def sizes_of_one(draw):
     weights |= {name: draw.uniform(0.1, 0.4, 12, 12) for name in ("weight_k", "weight_v")}
     return [
         _fed(draw, 2, 1, batch=1),
+        _fed(draw, 2, 2, batch=1),
         _fed(draw, 3, 1, num_heads=1),
         _chunks(draw.uniform(0.5, 1.5, 2, 2, 12), (1, 1), 12, weights).values_only(),
     ]
@@ -131,6 +132,7 @@ def any_memory_layout(draw):
         call(ATTEND, draw.transposed(draw.normal(2, 5, 12)), None, 3, **weights),
         call(ATTEND, draw.noncontiguous(draw.normal(2, 1, 12)), (keys, values), 3, **turned),
         call(ATTEND, draw.expanded(draw.normal(4, 12), 2), (shared, shared), 3, **turned),
+        call(ATTEND, draw.normal(2, 1, 12), (values, draw.noncontiguous(draw.normal(2, 3, 8, 4))), 3, **turned),
     ]
 
 
@@ -158,6 +160,7 @@ def undivided_width(draw):
     return [
         call(ATTEND, x, None, 3, **weights).raises(ValueError, naming=10),
         call(ATTEND, x, None, 20, **weights).raises(ValueError, naming=20),
+        call(ATTEND, x, (draw.normal(2, 3, 4, 3), draw.normal(2, 3, 4, 3)), 3, **weights).raises(ValueError, naming=10),
     ]
 
 

@@ -33,6 +33,18 @@ def custom_eps(draw):
     return [
         call("layer_norm_forward", x, gamma, beta, 0.37),
         call("layer_norm_forward", x, gamma, beta, eps=2.5),
+        call("layer_norm_forward", draw.normal(2, 5, 7) * 1e-4, gamma, beta, eps=1e-8),
+    ]
+
+
+@case
+def plain_parameters(draw):
+    "scales and shifts, gradients included, also where gamma is 1 or 0 and beta is 0"
+    gamma = draw.gain(7)
+    gamma[draw.integer(0, 7)] = 0.0
+    return [
+        call("layer_norm_forward", draw.stream(2, 5, 7), torch.ones(7).double(), torch.zeros(7).double()),
+        call("layer_norm_forward", draw.stream(2, 5, 7), gamma, draw.bias(7)),
     ]
 
 

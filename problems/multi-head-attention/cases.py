@@ -44,6 +44,13 @@ def each_bias_alone(draw):
 
 
 @case
+def fresh_biases(draw):
+    "adds biases that are still zero too: their gradients are not"
+    zeros = {name: torch.zeros(12).double() for name in BIASES}
+    return call(ATTENTION, *_tokens(draw), 3, **_weights(draw, 12, 10), **zeros)
+
+
+@case
 def padding_mask(draw):
     "hides the padding of each sequence in all of its heads"
     visible = torch.arange(7) < torch.tensor([[3], [6]])
@@ -92,6 +99,7 @@ def numbers_of_heads(draw):
         call(ATTENTION, *_tokens(draw), 12, **weights),
         call(ATTENTION, *_tokens(draw, batch=1), 4, **weights),
         call(ATTENTION, *_tokens(draw, q_len=1, k_len=1), 2, **weights),
+        call(ATTENTION, *_tokens(draw, q_len=1, k_len=1), 2, **weights, mask=_one_of_two()),
     ]
 
 
@@ -170,6 +178,11 @@ def _weights(draw, d_model, d_key):
         "weight_v": draw.weight(d_model, d_key),
         "weight_o": draw.weight(d_model, d_model),
     }
+
+
+def _one_of_two():
+    """A mask of two sequences of one token, the second of which is hidden."""
+    return torch.tensor([True, False]).reshape(2, 1, 1, 1)
 
 
 def _biases(draw, d_model):

@@ -39,6 +39,7 @@ def sizes_of_one(draw):
     return [
         call("split_heads", draw.stream(1, 5, 12), 3),
         call("split_heads", draw.stream(2, 1, 12), 1),
+        call("split_heads", draw.stream(2, 5, 12), 1),
         call("split_heads", draw.stream(2, 5, 4), 4),
         call("split_heads", draw.stream(2, 1, 12), 3),
         call("merge_heads", draw.normal(1, 3, 5, 4)),

@@ -16,6 +16,17 @@ def ordinary_tokens(draw):
 
 
 @case
+def plain_gain(draw):
+    "scales, gradients included, also where gamma is 1 or 0"
+    gamma = draw.gain(7)
+    gamma[draw.integer(0, 7)] = 0.0
+    return [
+        call("rms_norm_forward", draw.stream(2, 5, 7), torch.ones(7).double()),
+        call("rms_norm_forward", draw.stream(2, 5, 7), gamma),
+    ]
+
+
+@case
 def arguments_by_name(draw):
     "takes its arguments by name, in any order"
     return call("rms_norm_forward", eps=1e-6, gamma=draw.gain(6), x=draw.stream(2, 3, 6))

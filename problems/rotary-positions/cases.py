@@ -88,6 +88,7 @@ def smallest_sizes(draw):
         call("rotary_angles", torch.tensor([draw.integer(5, 60)]), 6),
         call("apply_rotary", draw.normal(2, 3, 1, 6), torch.tensor([draw.integer(5, 60)])),
         call("apply_rotary", draw.normal(1, 2, 7, 2), torch.arange(7)),
+        call("apply_rotary", draw.normal(2, 3, 1, 6), torch.tensor([0])),
     ]
 
 
