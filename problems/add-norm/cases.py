@@ -25,8 +25,9 @@ def pair(draw, *shape):
 
 @case
 def plain_sum(draw):
-    "normalizes the sum of the stream and the sublayer's output"
-    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, 2, 5, D_MODEL))
+    "normalizes the sum of the stream and the sublayer's output, also where the sublayer gives zeros"
+    x, output = pair(draw, 2, 5, D_MODEL)
+    return [module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), x, added) for added in (output, 0 * output)]
 
 
 @case
@@ -207,5 +208,26 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales what is kept by 4/3"
-    return dropout_at(draw, 0.25)
+    "drops a quarter in training with dropout 0.25 and scales what is kept by 4/3, inside torch.no_grad() too"
+    runs, check = dropout_at(draw, 0.25)
+    return runs.under_no_grad(), check
+
+
+@relation
+def dropout_of_other_inputs(draw):
+    "drops each element on its own in four dimensions too, and from one operand only where one tensor is both"
+    x, added = 2 * draw.stream(2, 3, TINY), draw.uniform(1, 3, 2, 3, TINY)
+    state = {**draw.norm("norm", TINY), "norm.weight": draw.uniform(0.5, 1.5, TINY)}
+    config = {"d_model": TINY, "dropout": 0.5}
+    calls = [
+        training_runs("AddNorm", config, state, x.unsqueeze(1), added.unsqueeze(1)),
+        training_runs("AddNorm", config, state, added, added),
+    ]
+
+    def check(observations):
+        four = {name: run.squeeze(1) for name, run in observations[0].items()}
+        return compare_dropout(
+            four, 0.5, [OUTPUT], lambda kept: predicted(state, x, added, output=kept)
+        ) or compare_dropout(observations[1], 0.5, [OUTPUT], lambda kept: predicted(state, added, added, output=kept))
+
+    return calls, check
