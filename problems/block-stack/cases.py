@@ -102,7 +102,7 @@ def query_that_sees_nothing(draw):
 def other_depths(draw):
     "works with no block at all, with one, and with many"
     few = (0, True, True), (0, False, True), (0, False, False), (1, True, False), (1, False, False)
-    many = (11, True, True), (4, False, False)
+    many = (11, True, True), (4, False, True)
     calls = []
     for depth, first, shown in few + many:
         config = {"num_blocks": depth, **WIDTHS, "norm_first": first}
@@ -192,7 +192,12 @@ def several_calls(draw):
     other.apply(stack, x).observe("one checkpoint")
     other.load_state(stack, state_for(draw, POST))
     other.apply(stack, x).observe("another checkpoint")
-    return [one, other.differentiate()]  # loading writes over what a gradient would need
+    measured = Call()
+    stack = loaded(measured, PRE, state_for(draw, PRE))
+    for name in ("one stream", "another stream of the same shape"):
+        measured.apply(stack, stream_for(draw, PRE), return_stream=True).observe(name)
+    # Loading writes over what a gradient would need; streams are mostly looked at without gradients.
+    return [one, other.differentiate(), measured.under_no_grad()]
 
 
 @case

@@ -292,8 +292,9 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, under a mask too"
-    return dropout_at(draw, 0.25, torch.ones(2, 2, dtype=torch.bool))
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, under a mask and torch.no_grad() too"
+    calls, check = dropout_at(draw, 0.25, torch.ones(2, 2, dtype=torch.bool))
+    return [one.under_no_grad() for one in calls], check
 
 
 @stream
