@@ -304,8 +304,9 @@ def dropout_at_l2(draw):
 
 @relation
 def dropout_at_l6(draw):
-    "drops single features of the MLP output and scales the others"
-    return dropout_at(draw, "the MLP output", silent="attention.o_proj", dropout=0.25, runs=128)
+    "drops single features of the MLP output and scales the others, inside torch.no_grad() too"
+    calls, check = dropout_at(draw, "the MLP output", silent="attention.o_proj", dropout=0.25, runs=128)
+    return [one.under_no_grad() for one in calls], check
 
 
 def answer(name, labels, wrong):
