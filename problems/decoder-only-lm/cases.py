@@ -429,10 +429,10 @@ def dropout_on_embeddings(draw):
 
 @relation
 def dropout_in_attention(draw):
-    "drops attention weights in training, each on its own, and nothing else in the attention"
+    "drops attention weights in training, inside torch.no_grad() too, and nothing else in the attention"
     state = silence(tiny_state(draw), "blocks.0.mlp.fc2")
     ids = some_ids(draw, 1, 2, 6)
-    runs = training_runs("DecoderOnlyLM", {**TINY, "dropout": 0.5}, state, ids)
+    calls = [training_runs("DecoderOnlyLM", {**TINY, "dropout": 0.5}, state, ids) for _ in range(2)]
 
     def last_token(**kept):
         return predicted(state, ids, **kept)[..., -1, :]
@@ -445,8 +445,8 @@ def dropout_in_attention(draw):
         )
     ]
 
-    def check(observations):
-        last = {name: run[:, -1] for name, run in observations[0].items()}
+    def fault(observation):
+        last = {name: run[:, -1] for name, run in observation.items()}
         return compare_dropout(
             last,
             0.5,
@@ -456,7 +456,11 @@ def dropout_in_attention(draw):
             mistakes=mistakes,
         )
 
-    return runs, check
+    def check(observations):
+        inside = fault(observations[1])
+        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+
+    return [calls[0], calls[1].under_no_grad()], check
 
 
 @relation
