@@ -72,6 +72,7 @@ def sequences_of_different_lengths(draw):
     return [
         call("padding_mask", lengths, 7),
         call("padding_mask", max_len=8, lengths=torch.tensor([5])),
+        call("padding_mask", draw.integers(1, 6, 70), 6),
     ]
 
 
@@ -132,12 +133,12 @@ def negative_lengths(draw):
 def masks_of_one_shape(draw):
     "allows what all of its masks allow, however many they are"
     first, second, third = (draw.mask(5, 7, hidden_rows=1) for _ in range(3))
-    single_keys = ~torch.eye(7, dtype=torch.bool)  # row i hides key i alone: each of five masks counts
+    single_keys = ~torch.eye(9, dtype=torch.bool)  # row i hides key i alone: each of eight masks counts
     return [
         call("combine_masks", first, second),
         call("combine_masks", first, second, third),
         call("combine_masks", draw.mask(2, 1, 1, 7)),
-        call("combine_masks", *single_keys[draw.permutation(7)[:5]].unsqueeze(1)),
+        call("combine_masks", *single_keys[draw.permutation(9)[:8]].unsqueeze(1)),
     ]
 
 

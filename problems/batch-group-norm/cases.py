@@ -11,6 +11,8 @@ def training_batches(draw):
     return [
         _batch_norm(draw.stream(5, 4), *_parameters(draw, 4), True),
         _batch_norm(draw.stream(4, 3, 5), *_parameters(draw, 3), True),
+        _batch_norm(draw.stream(70, 3), *_parameters(draw, 3), True),
+        _batch_norm(draw.stream(2, 3, 70), *_parameters(draw, 3), True),
     ]
 
 
@@ -42,6 +44,7 @@ def evaluation(draw):
         _batch_norm(draw.stream(5, 4), *_parameters(draw, 4), False),
         _batch_norm(draw.stream(2, 3, 4), *_parameters(draw, 3), False),
         _batch_norm(draw.stream(1, 6), *_parameters(draw, 6), training=False),
+        _batch_norm(1e3 * draw.stream(4, 3), *_parameters(draw, 3), training=False),
     ]
 
 
@@ -121,6 +124,7 @@ def groups_of_channels(draw):
     return [
         _group_norm(x, 3, draw.gain(6), draw.bias(6)),
         _group_norm(x, num_groups=2, gamma=draw.gain(6), beta=draw.bias(6)),
+        _group_norm(draw.stream(2, 32, 3), 8, draw.gain(32), draw.bias(32)),
     ]
 
 

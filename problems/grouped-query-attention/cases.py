@@ -14,6 +14,8 @@ def grouped_heads(draw):
         call(ATTENTION, draw.normal(2, 5, 24), 6, 3, **_weights(draw, 24, 6, 3)),
         call(ATTENTION, draw.normal(2, 5, 24), 6, 2, **_weights(draw, 24, 6, 2)),
         call(ATTENTION, draw.normal(1, 70, 24), 6, 2, **_weights(draw, 24, 6, 2)),
+        call(ATTENTION, draw.normal(9, 3, 32), 16, 4, **_weights(draw, 32, 16, 4)),
+        call(ATTENTION, draw.normal(2, 5, 32), 16, 2, **_weights(draw, 32, 16, 2)),
     ]
 
 
@@ -58,8 +60,9 @@ def padding_mask(draw):
 def mask_shapes(draw):
     "accepts masks of two axes and of four, with one for each query head too"
     x, weights = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3)
-    shapes = ((5, 5), (1, 5), (2, 1, 5, 5), (2, 6, 5, 5), (1, 6, 1, 5))
-    return [call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(*shape)) for shape in shapes]
+    shapes = ((5, 5), (1, 5), (2, 1, 5, 5), (1, 1, 5, 5), (2, 6, 5, 5), (1, 6, 1, 5))
+    masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(2, 1, 5, 5).bool()]
+    return [call(ATTENTION, x, 6, 3, **weights, mask=mask) for mask in masks]
 
 
 @case
@@ -73,6 +76,7 @@ def fully_masked_rows(draw):
         call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(2, 6, 5, 5, hidden_rows=15)),
         call(ATTENTION, x, 6, 3, **weights, mask=padding[:, None, None, :]),
         call(ATTENTION, x, 6, 3, **weights, mask=all_or_nothing),
+        call(ATTENTION, x, 6, 3, **weights, mask=torch.zeros(1, 1, 1, 1).bool()),
         call(ATTENTION, draw.normal(2, 1, 24), 6, 3, **weights, mask=one_of_two),
     ]
 

@@ -13,13 +13,14 @@ ATTEND = "attend_with_cache"
 @case
 def whole_sequence(draw):
     "is causal attention when a whole sequence comes at once"
-    return call(ATTEND, draw.normal(2, 7, 12), None, 3, **_weights(draw, 12))
+    weights = _weights(draw, 12)
+    return [call(ATTEND, draw.normal(*shape, 12), None, 3, **weights) for shape in ((2, 7), (1, 70))]
 
 
 @case
 def prompt_and_rest(draw):
-    "gives every position its result when a sequence comes as 3 + 4 tokens"
-    return _fed(draw, 3, 4)
+    "gives every position its result when a sequence comes as 3 + 4 or as 1 + 6 tokens"
+    return [_fed(draw, 3, 4), _fed(draw, 1, 6)]
 
 
 @case
@@ -44,9 +45,11 @@ def prompt_then_tokens(draw):
 def given_cache(draw):
     "continues from a cache that was computed elsewhere"
     keys, values = draw.normal(2, 3, 13, 4), draw.normal(2, 3, 13, 4)
+    many = draw.normal(3, 6, 40, 2), draw.normal(3, 6, 40, 2)
     return [
         call(ATTEND, draw.normal(2, 4, 12), (keys, values), 3, **_weights(draw, 12)),
         call(ATTEND, draw.normal(2, 3, 12), (keys[:, :, 2:], values[:, :, 2:]), 3, **_weights(draw, 12)),
+        call(ATTEND, draw.normal(3, 1, 12), many, 6, **_weights(draw, 12)),
     ]
 
 

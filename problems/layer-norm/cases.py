@@ -39,9 +39,10 @@ def custom_eps(draw):
 
 @case
 def plain_parameters(draw):
-    "scales and shifts, gradients included, also where gamma is 1 or 0 and beta is 0"
+    "scales and shifts, gradients included, also where gamma is 1, 0 or negative and beta is 0"
     gamma = draw.gain(7)
-    gamma[draw.integer(0, 7)] = 0.0
+    gamma[:2] = torch.tensor([0.0, -0.7])
+    gamma = gamma[draw.permutation(7)]
     return [
         call("layer_norm_forward", draw.stream(2, 5, 7), torch.ones(7).double(), torch.zeros(7).double()),
         call("layer_norm_forward", draw.stream(2, 5, 7), gamma, draw.bias(7)),
@@ -106,11 +107,12 @@ def equal_sizes(draw):
 
 @case
 def other_sizes(draw):
-    "normalizes one token of each of many sequences, and many features"
+    "normalizes one token of each of many sequences, many tokens, many features, and huge ones"
+    huge = 1e6 * draw.stream(2, 3, 6)
     return [
         call("layer_norm_forward", draw.stream(*shape), draw.gain(shape[-1]), draw.bias(shape[-1]))
-        for shape in ((4, 1, 7), (70, 5), (3, 64))
-    ]
+        for shape in ((4, 1, 7), (300, 5), (2, 1100))
+    ] + [call("layer_norm_forward", huge, draw.gain(6), draw.bias(6))]
 
 
 @case

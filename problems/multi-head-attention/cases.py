@@ -18,8 +18,11 @@ def self_attention(draw):
 @case
 def cross_attention(draw):
     "takes queries, keys and values from three tensors, keys and values of another width"
-    query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, 10), draw.normal(2, 7, 10)
-    return call(ATTENTION, query, key, value, 3, **_weights(draw, 12, 10))
+    calls = []
+    for d_key in (10, 20):
+        query, key, value = draw.normal(2, 5, 12), draw.normal(2, 7, d_key), draw.normal(2, 7, d_key)
+        calls.append(call(ATTENTION, query, key, value, 3, **_weights(draw, 12, d_key)))
+    return calls
 
 
 @case
@@ -38,9 +41,10 @@ def all_biases(draw):
 
 @case
 def each_bias_alone(draw):
-    "accepts any one of the biases without the others"
+    "accepts any one or two of the biases without the others"
     tokens, weights = _tokens(draw), _weights(draw, 12, 10)
-    return [call(ATTENTION, *tokens, 3, **weights, **{name: draw.bias(12)}) for name in BIASES]
+    given = [[name] for name in BIASES] + [["bias_q", "bias_v"], ["bias_k", "bias_o"]]
+    return [call(ATTENTION, *tokens, 3, **weights, **{name: draw.bias(12) for name in names}) for names in given]
 
 
 @case
@@ -61,8 +65,9 @@ def padding_mask(draw):
 def mask_shapes(draw):
     "accepts masks of two axes and of four, any of them of size 1"
     tokens, weights = _tokens(draw), _weights(draw, 12, 10)
-    shapes = ((5, 7), (1, 7), (2, 1, 5, 7), (2, 3, 5, 7), (1, 3, 1, 7))
-    return [call(ATTENTION, *tokens, 3, **weights, mask=draw.mask(*shape)) for shape in shapes]
+    shapes = ((5, 7), (1, 7), (2, 1, 5, 7), (1, 1, 5, 7), (2, 3, 5, 7), (1, 3, 1, 7))
+    masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(2, 1, 5, 7).bool()]
+    return [call(ATTENTION, *tokens, 3, **weights, mask=mask) for mask in masks]
 
 
 @case
@@ -76,6 +81,7 @@ def fully_masked_rows(draw):
         call(ATTENTION, *_tokens(draw), 3, **weights, **biases, mask=padding[:, None, None, :]),
         call(ATTENTION, *_tokens(draw), 3, **weights, mask=draw.mask(2, 3, 5, 7, hidden_rows=8)),
         call(ATTENTION, *_tokens(draw), 3, **weights, mask=all_or_nothing),
+        call(ATTENTION, *_tokens(draw), 3, **weights, mask=torch.zeros(1, 1, 1, 1).bool()),
     ]
 
 
@@ -98,6 +104,7 @@ def numbers_of_heads(draw):
         call(ATTENTION, *_tokens(draw), 1, **weights),
         call(ATTENTION, *_tokens(draw), 12, **weights),
         call(ATTENTION, *_tokens(draw, batch=1), 4, **weights),
+        call(ATTENTION, *_tokens(draw, batch=9), 4, **weights, mask=draw.mask(1, 1, 5, 7)),
         call(ATTENTION, *_tokens(draw, q_len=1, k_len=1), 2, **weights),
         call(ATTENTION, *_tokens(draw, q_len=1, k_len=1), 2, **weights, mask=_one_of_two()),
     ]
@@ -124,6 +131,7 @@ def any_memory_layout(draw):
     turned = {name: draw.transposed(weight) for name, weight in weights.items()}
     mask = draw.transposed(draw.mask(5, 7)).expand(2, 3, 5, 7)
     shared = draw.expanded(draw.normal(7, 10), 2)
+    strided |= {name: draw.noncontiguous(bias) for name, bias in _biases(draw, 12).items()}
     return [
         call(ATTENTION, draw.transposed(query), draw.transposed(key), draw.noncontiguous(value), 3, **strided),
         call(ATTENTION, draw.noncontiguous(query), shared, shared, 3, **turned, mask=mask),

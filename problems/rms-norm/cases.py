@@ -82,6 +82,7 @@ def two_and_four_axes(draw):
     return [
         call("rms_norm_forward", draw.stream(5, 7), draw.gain(7)),
         call("rms_norm_forward", draw.stream(2, 3, 4, 7), draw.gain(7)),
+        call("rms_norm_forward", draw.stream(300, 5), draw.gain(5)),
     ]
 
 

@@ -35,6 +35,7 @@ def any_order(draw):
     return [
         call("rotary_angles", order, 10),
         call("rotary_angles", repeated, 4),
+        call("rotary_angles", torch.tensor([70_000, 300], dtype=torch.int32), 4),
         call("apply_rotary", draw.normal(2, 3, 9, 10), order),
         call("apply_rotary", draw.normal(5, 4), repeated),
     ]
@@ -46,6 +47,7 @@ def other_base(draw):
     positions, base = torch.arange(2, 8), draw.uniform(20.0, 500.0, 1).item()
     return [
         call("rotary_angles", positions, 8, 500000.0),
+        call("rotary_angles", positions, 8, 2.5),
         call("apply_rotary", draw.normal(1, 3, 6, 8), positions, base),
     ]
 
@@ -70,7 +72,8 @@ def turned_tokens(draw):
         call("apply_rotary", draw.stream(2, 3, 5, 8), torch.arange(5)),
         call("apply_rotary", draw.stream(2, 3, 4, 12), torch.arange(40, 44)),
         call("apply_rotary", draw.stream(1, 2, 3, 128), torch.arange(3)),
-        call("apply_rotary", draw.stream(1, 600, 4), torch.arange(600)),
+        call("apply_rotary", draw.stream(3, 2, 3, 260), torch.arange(3)),
+        call("apply_rotary", draw.stream(1, 1100, 4), torch.arange(1100)),
     ]
 
 

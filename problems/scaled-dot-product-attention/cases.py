@@ -14,6 +14,8 @@ def ordinary_heads(draw):
     return [
         call(ATTENTION, *_tokens(draw, 2, 3)),
         call(ATTENTION, draw.normal(1, 2, 5, 11), long_key, long_value),
+        call(ATTENTION, draw.normal(1, 2, 7, 11), draw.normal(1, 2, 4, 11), draw.normal(1, 2, 4, 13)),
+        call(ATTENTION, *(draw.normal(1, 1, 150, width) for width in (140, 140, 70))),
     ]
 
 
@@ -59,8 +61,8 @@ def padding_mask(draw):
 def mask_shapes(draw):
     "accepts every mask that broadcasts to the scores"
     tokens = _tokens(draw, 2, 3)
-    shapes = ((7,), (5, 7), (3, 5, 7), (3, 1, 7), (2, 1, 5, 7), (2, 3, 5, 7))
-    masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(1, 1, dtype=torch.bool)]
+    shapes = ((7,), (5, 7), (3, 5, 7), (3, 1, 7), (2, 1, 5, 7), (1, 1, 5, 7), (2, 3, 5, 7))
+    masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(1, 1).bool(), torch.ones(2, 1, 5, 7).bool()]
     return [call(ATTENTION, *tokens, mask=mask) for mask in masks]
 
 
@@ -138,6 +140,7 @@ def single_tokens(draw):
         call(ATTENTION, query[..., :1, :], key, value, mask=draw.mask(2, 1, 1, 7)),
         call(ATTENTION, query, key[..., :1, :], value[..., :1, :1]),
         call(ATTENTION, query[..., :1], key[..., :1], value),
+        call(ATTENTION, query[..., :1], key[..., :1], value, mask=draw.mask(5, 7)),
     ]
 
 

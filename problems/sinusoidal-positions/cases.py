@@ -45,6 +45,7 @@ def later_positions(draw):
     return [
         call("sinusoidal_positions", 5, 12, 3, dtype=torch.float64),
         call("sinusoidal_positions", 3, 12, offset=draw.integer(20, 90), dtype=torch.float64),
+        call("sinusoidal_positions", 150, 4, 7, dtype=torch.float64),
     ]
 
 
@@ -55,6 +56,7 @@ def result_dtypes(draw):
         call("sinusoidal_positions", 4, 6, dtype=torch.float64),
         call("sinusoidal_positions", 4, 6, dtype=torch.bfloat16).in_dtype(torch.bfloat16),
         call("sinusoidal_positions", 4, 6, 250, dtype=torch.bfloat16).in_dtype(torch.bfloat16),
+        call("sinusoidal_positions", 4, 6, 3003, dtype=torch.bfloat16).in_dtype(torch.bfloat16),
     ]
 
 
@@ -109,6 +111,7 @@ def added_to_tokens(draw):
         call("add_positions", draw.noncontiguous(draw.stream(2, 5, 6))),
         call("add_positions", draw.expanded(draw.normal(4, 6), 3)),
         call("add_positions", draw.normal(1, 3, 4)),
+        call("add_positions", draw.normal(9, 2, 300)),
     ]
 
 
