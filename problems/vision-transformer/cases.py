@@ -349,7 +349,7 @@ def predicted(state, block, images, **kept):
 
 @relation
 def dropout_on_tokens(draw):
-    "drops elements of the tokens with their positions, and attention weights, in training"
+    "drops elements of the tokens with their positions, and attention weights, in training, inside torch.no_grad() too"
     images, state = images_of(draw, 1, TINY), silence(tiny_state(draw, TINY, "blocks.0"), "blocks.0.mlp.fc2")
     before_positions = Mistake(
         "tokens are dropped before their positions are added",
@@ -357,9 +357,9 @@ def dropout_on_tokens(draw):
         lambda tokens, weights: predicted(state, "blocks.0", images, bare_tokens=tokens, weights=weights),
     )
 
-    def check(observations):
+    def fault(observation):
         return compare_dropout(
-            observations[0],
+            observation,
             0.5,
             [TOKENS, WEIGHTS],
             lambda tokens, weights: predicted(state, "blocks.0", images, tokens=tokens, weights=weights),
@@ -367,7 +367,12 @@ def dropout_on_tokens(draw):
             mistakes=[before_positions],
         )
 
-    return training_runs("VisionTransformer", {**TINY, "dropout": 0.5}, state, images), check
+    def check(observations):
+        inside = fault(observations[1])
+        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+
+    calls = [training_runs("VisionTransformer", {**TINY, "dropout": 0.5}, state, images) for _ in range(2)]
+    return [calls[0], calls[1].under_no_grad()], check
 
 
 @relation
