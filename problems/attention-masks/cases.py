@@ -38,6 +38,7 @@ def keys_and_offset(draw):
         call("causal_mask", 3, 9, 2),
         call("causal_mask", offset=2, k_len=draw.integer(8, 11), q_len=4),
         call("causal_mask", 4, k_len=3, offset=1),
+        call("causal_mask", 4, 4, 2),
         call("causal_mask", 2, 3, 5),
         call("causal_mask", 1, 9, 4),
     ]

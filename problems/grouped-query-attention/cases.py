@@ -36,6 +36,7 @@ def sizes_of_one(draw):
     "works for a batch of one, a single token and heads of one feature"
     return [
         call(ATTENTION, draw.normal(1, 5, 24), 4, 2, **_weights(draw, 24, 4, 2)),
+        call(ATTENTION, draw.normal(2, 5, 6), 1, 1, **_weights(draw, 6, 1, 1)),
         call(ATTENTION, draw.normal(2, 1, 6), 6, 3, **_weights(draw, 6, 6, 3)),
     ]
 
@@ -76,6 +77,7 @@ def fully_masked_rows(draw):
         call(ATTENTION, x, 6, 3, **weights, mask=draw.mask(2, 6, 5, 5, hidden_rows=15)),
         call(ATTENTION, x, 6, 3, **weights, mask=padding[:, None, None, :]),
         call(ATTENTION, x, 6, 3, **weights, mask=all_or_nothing),
+        call(ATTENTION, x, 6, 1, **_weights(draw, 24, 6, 1), mask=draw.mask(5, 5, hidden_rows=2)),
         call(ATTENTION, x, 6, 3, **weights, mask=torch.zeros(1, 1, 1, 1).bool()),
         call(ATTENTION, draw.normal(2, 1, 24), 6, 3, **weights, mask=one_of_two),
     ]

@@ -119,7 +119,7 @@ def sizes_of_one(draw):
     return [
         _fed(draw, 2, 1, batch=1),
         _fed(draw, 2, 2, batch=1),
-        _fed(draw, 3, 1, num_heads=1),
+        _fed(draw, 3, 2, num_heads=1),
         _chunks(draw.uniform(0.5, 1.5, 2, 2, 12), (1, 1), 12, weights).values_only(),
     ]
 

@@ -81,6 +81,7 @@ def fully_masked_rows(draw):
         call(ATTENTION, *_tokens(draw), 3, **weights, **biases, mask=padding[:, None, None, :]),
         call(ATTENTION, *_tokens(draw), 3, **weights, mask=draw.mask(2, 3, 5, 7, hidden_rows=8)),
         call(ATTENTION, *_tokens(draw), 3, **weights, mask=all_or_nothing),
+        call(ATTENTION, *_tokens(draw), 1, **weights, mask=draw.mask(5, 7, hidden_rows=2)),
         call(ATTENTION, *_tokens(draw), 3, **weights, mask=torch.zeros(1, 1, 1, 1).bool()),
     ]
 

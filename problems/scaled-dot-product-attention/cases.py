@@ -154,6 +154,7 @@ def equal_sizes(draw):
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4, 4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4)),
+        call(ATTENTION, query[0], key[0], value[0], mask=draw.mask(4, 4)),
         call(ATTENTION, query, key, value, mask=draw.mask(4, 1, 1, 4)),
         call(ATTENTION, query, key, value, mask=draw.permutation(4)[:, None] < 2),
     ]
