@@ -171,29 +171,34 @@ def predictor(state, x, names):
 
 @relation
 def evaluation(draw):
-    "gives the output without dropout at every evaluation, whatever the probability"
+    "gives the output without dropout at every evaluation, whatever the probability, inside torch.no_grad() too"
     x, state = stream(draw, 2, 2, 4), tiny_state(draw)
-    one = Call()
-    block = one.construct("Block", **TINY, dropout=0.5)
-    one.to(block)
-    one.load_state(block, state)
-    one.eval(block)
-    for index in range(16):  # a mask that hides nothing may take another path to the same output
-        one.apply(block, x, *([torch.ones(2, 2, dtype=torch.bool)] if index % 2 else [])).observe(f"run{index}")
+    calls = [Call(), Call()]
+    for one in calls:
+        block = one.construct("Block", **TINY, dropout=0.5)
+        one.to(block)
+        one.load_state(block, state)
+        one.eval(block)
+        for index in range(16):  # a mask that hides nothing may take another path to the same output
+            one.apply(block, x, *([torch.ones(2, 2, dtype=torch.bool)] if index % 2 else [])).observe(f"run{index}")
 
-    def check(observations):
-        runs = list(observations[0].values())
+    def fault(observation):
+        runs = list(observation.values())
         if all(same(run, predicted(state, x), TOLERANCE) for run in runs):
             return None
         for names in (["weights"], ["activated"], ["output"], list(SITES)):
             sites = [SITES[name] for name in names]
-            if compare_dropout(observations[0], 0.5, sites, predictor(state, x, names)) is None:
+            if compare_dropout(observation, 0.5, sites, predictor(state, x, names)) is None:
                 return f"{' and '.join(site.name for site in sites)} are dropped in evaluation, too"
         if all(same(run, runs[0], TOLERANCE) for run in runs):
             return "all evaluations agree, but not with the output without dropout"
         return "two evaluations of the same input differ"
 
-    return one.random(), check
+    def check(observations):
+        inside = fault(observations[1])
+        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+
+    return [calls[0].random(), calls[1].random().under_no_grad()], check
 
 
 @relation
@@ -253,14 +258,14 @@ def training(draw):
 
 @relation
 def training_under_a_mask(draw):
-    "drops attention weights in training where a mask is given, too"
+    "drops attention weights in training where a mask is given, and inside torch.no_grad(), too"
     x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
     nothing_hidden = torch.ones(2, 2, dtype=torch.bool)
 
     def check(observations):
         return compare_dropout(observations[0], 0.5, [WEIGHTS], predictor(state, x, ["weights"]))
 
-    return training_runs("Block", {**TINY, "dropout": 0.5}, state, x, nothing_hidden), check
+    return training_runs("Block", {**TINY, "dropout": 0.5}, state, x, nothing_hidden).under_no_grad(), check
 
 
 @relation

@@ -74,6 +74,7 @@ def given_positions(draw):
         applied(draw, wide_stream(draw), draw.permutation(9)[:5]),
         applied(draw, wide_stream(draw), mask=draw.mask(5, 5), positions=torch.tensor([7, 7, 0, 31, 2]).int()),
         module_call(BLOCK, config, state, draw.normal(2, 5, 32), positions=far),
+        module_call(BLOCK, config, state, draw.normal(2, 5, 32), positions=torch.cat([far[:2] * 0, far[2:]]).int()),
     ]
 
 
@@ -320,7 +321,7 @@ def dropout_sites(draw):
 
 @relation
 def dropout_of_a_loaded_block(draw):
-    "drops a quarter with dropout 0.25, also when the block comes from a file and goes on training"
+    "drops a quarter with dropout 0.25, also when the block comes from a file and trains on, inside torch.no_grad() too"
     x, state = wide_stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.down_proj")
     one, path = Call(), ScratchPath("block.pt")
     one.function("save_block", loaded_with(one, {**TINY, "dropout": 0.25}, state), path)
@@ -328,7 +329,7 @@ def dropout_of_a_loaded_block(draw):
     one.train(block)
     for index in range(48):
         one.apply(block, x).observe(f"run{index}")
-    return one.random(), lambda observations: attention_complaint(observations[0], 0.25, state, x)
+    return one.random().under_no_grad(), lambda observations: attention_complaint(observations[0], 0.25, state, x)
 
 
 @case(after="plain_block")
