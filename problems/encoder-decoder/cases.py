@@ -87,6 +87,7 @@ def padded_sources(draw):
     return [
         forward_call(draw, DEEPER, *ids(draw), torch.tensor([7, 3])),
         forward_call(draw, CONFIG, *ids(draw, 3), source_lengths=torch.tensor([1, 6, 4])),
+        forward_call(draw, CONFIG, *ids(draw), torch.tensor([4, 4])),  # equal, and yet there is padding
     ]
 
 
@@ -415,7 +416,8 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, also where lengths are given"
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, with lengths and torch.no_grad() too"
     lengths = torch.ones(32, dtype=torch.int64)  # as long as the sources are: nothing is hidden
     blocks = [("source", "attention", lengths), ("target", "cross_attention", lengths)]
-    return dropout_at(draw, 0.25, ("source",), ("target",), *blocks)
+    calls, check = dropout_at(draw, 0.25, ("source",), ("target",), *blocks)
+    return [one.under_no_grad() for one in calls], check
