@@ -278,7 +278,7 @@ def refused_encoder_widths(draw):
     x = wide_stream(draw, 2, 5)
     return [
         module_call(BLOCK, CONFIG, None, x, wide_stream(draw, 2, 7, width)).raises(ValueError, naming=width)
-        for width in (8, 15)
+        for width in (8, 15, 1)
     ]
 
 
@@ -441,6 +441,7 @@ def dropout_sites(draw):
 
 @relation
 def dropout_probability(draw):
-    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, also where masks are given"
-    everything = torch.ones(2, 2, dtype=torch.bool)
-    return dropout_at(draw, 0.25, ["cross_attention", "self_attention"], self_mask=everything, cross_mask=everything)
+    "drops a quarter in training with dropout 0.25 and scales the rest by 4/3, under masks and torch.no_grad() too"
+    both, visible = ["cross_attention", "self_attention"], torch.ones(2, 2, dtype=torch.bool)
+    calls, check = dropout_at(draw, 0.25, both, self_mask=visible, cross_mask=visible)
+    return [one.under_no_grad() for one in calls], check
