@@ -15,7 +15,7 @@ that says what is wrong. Nothing that is drawn may depend on an observation.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -35,6 +35,7 @@ __all__ = [
     "module_call",
     "module_stream",
     "plain_norms",
+    "masked_situations",
     "relation",
     "same",
     "stream",
@@ -273,6 +274,29 @@ def module_call(
     one.eval(module)
     one.apply(module, *args, **kwargs).observe("output")
     return one
+
+
+def masked_situations(
+    draw: Draw, heads: int, cross: bool = False
+) -> Iterator[tuple[str, int, int, int, torch.Tensor | None]]:
+    """Names, batch sizes, numbers of queries and of keys, and masks: every form of mask, and sizes where code slips.
+
+    For one call of many steps, ``values_only``: a step's result must depend neither on the steps before it nor on
+    whether a size happens to be 1, or equal to another. ``cross``: there are other keys than queries.
+    """
+    batch, q_len, k_len = 2, 5, 7 if cross else 5
+    for number, (name, mask) in enumerate(draw.mask_forms(batch, heads, q_len, k_len).items()):
+        yield name, batch, q_len, k_len, mask
+        if number % 6 == 0:
+            yield f"no mask, time {number // 6 + 1}", batch, q_len, k_len, None
+    sizes = [(1, 5, 5), (3, 1, 1), (1, 1, 1), (heads, heads, heads), (5, heads, heads), (heads, 4, 4)]
+    for batch, q_len, k_len in dict.fromkeys([(1, 5, 7), (3, 1, 4), (2, 5, 1), *sizes] if cross else sizes):
+        shapes = (q_len, k_len), (batch, 1, 1, k_len), (batch, heads, q_len, k_len)
+        for shape in dict.fromkeys(shapes):
+            keys = f"{q_len} queries and {k_len} keys" if cross else f"{q_len} tokens"
+            yield f"{batch} x {keys}, a mask {shape}", batch, q_len, k_len, draw.mask(*shape, hidden_rows=1)
+    yield "1 x 9 tokens", 1, 9, 9, None
+    yield "1 x 33 tokens, a causal mask", 1, 33, 33, torch.ones(33, 33, dtype=torch.bool).tril()
 
 
 def module_stream(

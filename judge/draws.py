@@ -88,6 +88,19 @@ class Draw:
         rows[self.permutation(len(rows))[:hidden_rows]] = False
         return mask
 
+    def mask_forms(self, batch: int, heads: int, q_len: int, k_len: int) -> dict[str, Tensor]:
+        """Masks of every form that broadcasts to (batch, heads, q_len, k_len), by names: rank 2 or 4, any dimension 1.
+
+        A row of each is hidden. The last ones have other strides: transposed, and expanded from one sequence and head.
+        """
+        pairs = [(q, k) for q in (q_len, 1) for k in (k_len, 1)]
+        fours = [(b, h, *pair) for b in (batch, 1) for h in (heads, 1) for pair in pairs]
+        shapes = dict.fromkeys(shape for shape in (*pairs, *fours) if set(shape) != {1})
+        forms = {f"a mask {shape}": self.mask(*shape, hidden_rows=1) for shape in shapes}
+        forms["a transposed mask"] = self.mask(batch, heads, k_len, q_len).transpose(-2, -1)
+        forms["an expanded mask"] = self.mask(q_len, k_len, hidden_rows=1).expand(batch, heads, q_len, k_len)
+        return forms
+
     def noncontiguous(self, tensor: Tensor) -> Tensor:
         """The same values as every second feature, from the second, of a wider tensor; those between are noise."""
         wide = self.normal(*tensor.shape[:-1], 2 * tensor.shape[-1])

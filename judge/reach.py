@@ -2,7 +2,8 @@
 
 The tree is read in the order in which Python runs it: the body of a def after everything around it, so that it sees
 names as they are when it is called. An entry point reaches what it names, and so on; a class its methods; the import
-of the file runs every statement of the module (but an ``if __name__ == "__main__"``) and reaches what they call.
+of the file runs every statement of the module (but an ``if __name__ == "__main__"``) and reaches what they call. What
+never runs (unreachable.py) is a unit of its own, which nothing reaches.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from judge.bindings import bindings, defaults_of, names_bound_by
 from judge.meanings import UNKNOWN, Meaning, Scope, Unit, imported
+from judge.unreachable import LEAVES, flags, truth
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Row = ast.Tuple | ast.List
@@ -25,6 +27,7 @@ class Reach:
     def __init__(self, tree: ast.Module):
         self.units: list[Unit] = []
         self._module = Scope("module")
+        self._flags = flags(tree)
         self._waiting: deque[tuple[_Function, Scope, Unit]] = deque()
         for statement in tree.body:
             if isinstance(statement, ast.If) and _is_main_guard(statement.test):
@@ -52,9 +55,11 @@ class Reach:
         self.units.append(Unit(runs_at_import))
         return self.units[-1]
 
-    def _block(self, body: Sequence[ast.stmt], scope: Scope, unit: Unit) -> None:
+    def _block(self, body: Sequence[ast.AST], scope: Scope, unit: Unit, *, surely: bool = False) -> None:
         for statement in body:
-            self._statement(statement, scope, unit, surely=False)
+            self._statement(statement, scope, unit, surely=surely)
+            if isinstance(statement, LEAVES):
+                unit = self._unit()
 
     def _statement(self, node: ast.AST, scope: Scope, unit: Unit, *, surely: bool) -> None:
         """Read a statement, or a part of one; ``surely``: only an exception would keep it from running."""
@@ -76,11 +81,21 @@ class Reach:
                     self._assign(target, node.value, scope, unit, surely=surely)
         elif isinstance(node, ast.expr):
             self._expression(node, scope, unit)
+        elif isinstance(node, (ast.If, ast.While)):
+            always = truth(node.test, self._flags)
+            self._expression(node.test, scope, unit)
+            self._block(node.body, scope, self._unit() if always is False else unit)
+            leaves = always and isinstance(node, ast.If)
+            self._block(node.orelse, scope, self._unit() if leaves else unit)
         else:
             for name in names_bound_by(node):
                 scope.bind(name, UNKNOWN, surely=False)
-            for child in ast.iter_child_nodes(node):
-                self._statement(child, scope, unit, surely=surely and not hasattr(node, "body"))
+            surely = surely and not hasattr(node, "body")
+            for _, part in ast.iter_fields(node):
+                if isinstance(part, list):
+                    self._block(part, scope, unit, surely=surely)
+                elif isinstance(part, ast.AST):
+                    self._statement(part, scope, unit, surely=surely)
 
     def _definition(self, name: str, scope: Scope, unit: Unit, *, surely: bool) -> Unit:
         own = self._unit()
@@ -103,8 +118,7 @@ class Reach:
         parameters = (child.arg for child in ast.walk(node.args) if isinstance(child, ast.arg))
         local = [*parameters, *(binding.name for binding in bindings(body))]
         inside = Scope("function", scope, dict.fromkeys(local, UNKNOWN))
-        for statement in body:
-            self._statement(statement, inside, unit, surely=True)
+        self._block(body, inside, unit, surely=True)
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope, unit: Unit, *, surely: bool) -> None:
         if isinstance(target, ast.Name):

@@ -131,7 +131,41 @@ UNREACHED = {
     "a function inside": "def solve(x):\n    def check(): F.layer_norm(x)\n    return x",
     "a replaced def": "def solve(x): return F.layer_norm(x)\ndef solve(x): return x",
     "an uncalled lambda": "check = lambda x: F.layer_norm(x)\ndef solve(x): return x",
+    "if False": "if False: F.layer_norm(1)\ndef solve(x): return x",
+    "a flag that is false": "DEBUG = False\ndef solve(x):\n    if DEBUG: F.layer_norm(x)\n    return x",
+    "a flag and a condition": "DEBUG = 0\ndef solve(x):\n    if x > 1 and DEBUG: F.layer_norm(x)\n    return x",
+    "the other branch of a flag": "BY_HAND: bool = True\ndef solve(x):\n    return x if BY_HAND else x\nif not BY_HAND: F.layer_norm(1)",
+    "else of True": "def solve(x):\n    if not None: return x\n    else: return F.layer_norm(x)",
+    "elif of a flag": "A = None\ndef solve(x):\n    if x: return x\n    elif A: return F.layer_norm(x)\n    return x",
+    "behind a return": "def solve(x):\n    return x\n    return F.layer_norm(x)",
+    "behind a raise in a loop": "def solve(x):\n    for y in x:\n        if y:\n            raise E\n            F.layer_norm(x)\n    return x",
+    "behind a continue": "def solve(x):\n    while x:\n        continue\n        F.layer_norm(x)\n    return x",
+    "while False": "def solve(x):\n    while False: F.layer_norm(x)\n    return x",
+    "for a type checker": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    F.layer_norm(1)\ndef solve(x): return x",
 }
+
+REACHED = {
+    "a flag that is true": "FAST = True\ndef solve(x):\n    if FAST: return F.layer_norm(x)\n    return x",
+    "the else of False": "def solve(x):\n    if False: return x\n    else: return F.layer_norm(x)",
+    "a flag that is set again": "DEBUG = False\nDEBUG = True\ndef solve(x):\n    if DEBUG: F.layer_norm(x)",
+    "a flag that is set elsewhere": "DEBUG = False\ndef f():\n    global DEBUG\n    DEBUG = 1\ndef solve(x):\n    if DEBUG: F.layer_norm(x)",
+    "a flag that counts": "N = 0\nN += 1\ndef solve(x):\n    if N: F.layer_norm(x)",
+    "a flag that a loop sets": "N = 0\nfor N in range(3): pass\ndef solve(x):\n    if N: F.layer_norm(x)",
+    "a parameter of a flag's name": "DEBUG = False\ndef solve(x, DEBUG=True):\n    if DEBUG: F.layer_norm(x)",
+    "a flag or a condition": "DEBUG = False\ndef solve(x):\n    if DEBUG or x: F.layer_norm(x)",
+    "behind a loop that breaks": "def solve(x):\n    while True:\n        break\n    return F.layer_norm(x)",
+    "the else of a loop": "def solve(x):\n    while True: x()\n    else: F.layer_norm(x)",
+    "behind a return in a branch": "def solve(x):\n    if x:\n        return x\n    return F.layer_norm(x)",
+    "in an except": "def solve(x):\n    try: return x\n    except E: return F.layer_norm(x)",
+    "in a finally": "def solve(x):\n    try: return x\n    finally: F.layer_norm(x)",
+    "in a match": "def solve(x):\n    match x:\n        case 1: return F.layer_norm(x)",
+    "under with": "def solve(x):\n    with x: return F.layer_norm(x)",
+}
+
+
+@pytest.mark.parametrize("source", REACHED.values(), ids=REACHED)
+def test_a_use_that_may_be_reached_is_one(source):
+    assert (LAYER_NORM, True) in uses(source)
 
 
 @pytest.mark.parametrize("source", UNREACHED.values(), ids=UNREACHED)

@@ -36,7 +36,7 @@ class FakeEngine:
 @pytest.fixture
 def engines(monkeypatch):
     monkeypatch.setattr(supervision, "Engine", FakeEngine)
-    monkeypatch.setattr(interpreter, "start_zygote", lambda: "zygote")
+    monkeypatch.setattr(interpreter, "start_zygote", lambda early: "zygote" if early else None)
     monkeypatch.setattr(FakeEngine, "made", [])
     before = signal.getsignal(signal.SIGINT)
     yield FakeEngine
@@ -126,7 +126,7 @@ def test_the_early_start_imports_nothing_that_takes_long():
     code = """
 import sys
 from judge.processes import interpreter, launch, supervision
-interpreter.start_zygote = lambda: None
+interpreter.start_zygote = lambda early: None
 supervision.Engine.start = lambda self, zygote: None
 launch.early(["judge", "submit", "layer-norm"])
 sys.exit(" ".join({"torch", "numpy", "typer", "rich", "pydantic", "sqlite3", "judge.models"} & set(sys.modules)))

@@ -18,9 +18,9 @@ from judge.submission import read_submission
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are spawned")
 
 
-def said(first: list[dict[str, object]]) -> list[list[str]]:
+def said(first: list[dict[str, object]], *, early: bool = True) -> list[list[str]]:
     """The kinds of a zygote's messages, until it is ready and each command was followed."""
-    zygote, control = interpreter.start_zygote()
+    zygote, control = interpreter.start_zygote(early=early)
     with zygote, control:
         control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         control.sendall(interpreter.harness())
@@ -59,6 +59,10 @@ def test_only_an_oracle_worker_that_is_asked_for_first_is_forked_early(commands,
     assert said(commands) == expected
 
 
+def test_nothing_is_forked_early_unless_that_was_asked_for():
+    assert said([{"do": "fork", "id": 1, "role": "oracle"}], early=False) == [READY, FORKED]
+
+
 def test_the_rehearsal_goes_through_every_run_of_a_well_behaved_call():
     observation = rehearsal.observe_once()
     assert observation["error"] is observation["gradient_error"] is None
@@ -74,7 +78,9 @@ def test_an_oracle_worker_that_was_forked_early_judges_as_one_forked_late(identi
     right = read_submission(problem.folder / "hidden" / "reference.py", problem)
     wrong = read_submission(problem.folder / "stub.py", problem)
     reports = []
-    with Engine() as engine:
+    engine = Engine()
+    engine.start(interpreter.start_zygote(early=True))
+    with engine:
         for _ in range(2):
             with contextlib.closing(OpenProblem(problem, engine, seed=1)) as opened:
                 reports.append([opened.judge(submission) for submission in (right, wrong)])

@@ -88,7 +88,8 @@ def receive_harness() -> None:
 payload = json.loads(read_part())
 sys.path.extend(payload["site"])
 last_part = LastPart()
-if payload["role"] == "zygote":
+if payload["role"] == "early zygote":
+    payload["role"] = "zygote"
     sys.meta_path.insert(0, last_part)
 
 import warnings  # noqa: E402

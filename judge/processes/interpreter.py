@@ -48,9 +48,13 @@ def start(**streams: Any) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def start_zygote() -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start the interpreter that is to fork the others, and give our end of its commands."""
-    first = payload("zygote")
+def start_zygote(*, early: bool = False) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start the interpreter that is to fork the others, and give our end of its commands.
+
+    ``early``: an oracle worker that is asked for as the first is forked before torch is imported to the end. That is
+    enough to judge with a problem's cases and its reference, not for whatever the modules in reference/ do.
+    """
+    first = payload("early zygote" if early else "zygote")
     ours, theirs = socket.socketpair()
     with theirs:
         zygote = start(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

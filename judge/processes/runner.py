@@ -58,6 +58,7 @@ def observe(
         return observation
     if program.light:
         observation["detached"] = _detached(first)
+        observation["overwritten"] = sorted(_overwritten(first)) if len(first.values) > 1 else []
         for name in extras.keys() & program.extras:
             observation[name] = extras[name](decode(), namespace)
         return observation
