@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, plain_norms, relation, stream
+from judge.authoring import Call, case, masked_situations, module_call, plain_norms, relation, stream
 
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
 WIDTHS = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF}
@@ -172,6 +172,21 @@ def loaded(one, config, state):
     one.load_state(stack, state)
     one.eval(stack)
     return stack
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    return [in_every_situation(draw, {**POST, "num_heads": 1}), in_every_situation(draw, PRE)]
+
+
+def in_every_situation(draw, config):
+    """One stack, called with each form of mask and at each size, without gradients."""
+    one = Call()
+    stack = loaded(one, config, state_for(draw, config))
+    for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
+        one.apply(stack, stream_for(draw, config, batch, seq_len), mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case

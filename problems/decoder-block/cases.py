@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, relation
+from judge.authoring import Call, case, masked_situations, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout
 
 BLOCK = "TransformerDecoderBlock"
@@ -200,6 +200,43 @@ def memory_layouts(draw):
         (x, x),
     )
     return [module_call(BLOCK, CONFIG, block_state(draw), *pair) for pair in pairs]
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of both masks at every size, one head and one token too, whatever was called before"
+    return [
+        *(self_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)),
+        *(cross_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)),
+    ]
+
+
+def self_masks_in_every_situation(draw, config):
+    """One block, called with each form of self_mask and at each size, without gradients."""
+    one = Call()
+    block = loaded_block(one, draw, config)
+    for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
+        memory = wide_stream(draw, batch, 7)
+        one.apply(block, wide_stream(draw, batch, seq_len), memory, mask).observe(name)
+    return one.values_only().under_no_grad()
+
+
+def cross_masks_in_every_situation(draw, config):
+    """One block, called with each form of cross_mask and at each size, without gradients."""
+    one = Call()
+    block = loaded_block(one, draw, config)
+    for name, batch, target_len, source_len, mask in masked_situations(draw, config["num_heads"], cross=True):
+        memory = wide_stream(draw, batch, source_len)
+        one.apply(block, wide_stream(draw, batch, target_len), memory, cross_mask=mask).observe(name)
+    return one.values_only().under_no_grad()
+
+
+def loaded_block(one, draw, config):
+    block = one.construct(BLOCK, **config)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.eval(block)
+    return block
 
 
 @case

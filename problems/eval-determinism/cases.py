@@ -7,7 +7,7 @@ off a block so small that all masks of a token can be listed.
 import torch
 from torch.nn import functional as F
 
-from judge.authoring import Call, case, module_call, relation, same
+from judge.authoring import Call, case, masked_situations, module_call, relation, same
 from judge.dropout import TOLERANCE, Mistake, Site, compare_dropout, training_runs
 
 CONFIG = {"d_model": 12, "num_heads": 3, "d_ff": 20, "dropout": 0.0}
@@ -90,6 +90,24 @@ def tiny_values(draw):
     return [
         module_call("Block", CONFIG, state, 1e-3 * draw.stream(2, 5, 12)) for state in (block_state(draw), in_the_tail)
     ]
+
+
+@case
+def masks_of_every_form(draw):
+    "still reads every form of mask at every size, one head and one token too, whatever was called before"
+    return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, 3)]
+
+
+def in_every_situation(draw, config):
+    """One block, called with each form of mask and at each size, without gradients."""
+    one = Call()
+    block = one.construct("Block", **config)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.eval(block)
+    for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
+        one.apply(block, stream(draw, batch, seq_len), mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case

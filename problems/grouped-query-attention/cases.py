@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, masked_situations
 
 ATTENTION = "grouped_query_attention"
 
@@ -64,6 +64,20 @@ def mask_shapes(draw):
     shapes = ((5, 5), (1, 5), (2, 1, 5, 5), (1, 1, 5, 5), (2, 6, 5, 5), (1, 6, 1, 5))
     masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(2, 1, 5, 5).bool()]
     return [call(ATTENTION, x, 6, 3, **weights, mask=mask) for mask in masks]
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    return [in_every_situation(draw, heads, shared) for heads, shared in ((1, 1), (6, 3))]
+
+
+def in_every_situation(draw, heads, shared):
+    """Calls with each form of mask and at each size, without gradients."""
+    one, weights = Call(), _weights(draw, 24, heads, shared)
+    for name, batch, seq_len, _, mask in masked_situations(draw, heads):
+        one.function(ATTENTION, draw.normal(batch, seq_len, 24), heads, shared, **weights, mask=mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case

@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, masked_situations
 
 ATTENTION = "multi_head_attention"
 BIASES = ("bias_q", "bias_k", "bias_v", "bias_o")
@@ -68,6 +68,20 @@ def mask_shapes(draw):
     shapes = ((5, 7), (1, 7), (2, 1, 5, 7), (1, 1, 5, 7), (2, 3, 5, 7), (1, 3, 1, 7))
     masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(2, 1, 5, 7).bool()]
     return [call(ATTENTION, *tokens, 3, **weights, mask=mask) for mask in masks]
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    return [in_every_situation(draw, heads) for heads in (1, 3)]
+
+
+def in_every_situation(draw, heads):
+    """Calls with each form of mask and at each size, without gradients."""
+    one, weights = Call(), _weights(draw, 12, 10)
+    for name, batch, q_len, k_len, mask in masked_situations(draw, heads, cross=True):
+        one.function(ATTENTION, *_tokens(draw, batch, q_len, k_len), heads, **weights, mask=mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case

@@ -6,7 +6,7 @@ exchanged, shared or applied twice.
 
 import torch
 
-from judge.authoring import Call, case, module_call, module_stream, plain_norms, relation, stream
+from judge.authoring import Call, case, masked_situations, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Site, compare_dropout, training_runs
 
 LABELS = {f"L{number}" for number in range(1, 9)}
@@ -85,6 +85,24 @@ def one_block_many_shapes(draw):
     single_head = module_call("EncoderBlock", sizes(num_heads=1), checkpoint(draw), x)
     narrow_heads = module_call("EncoderBlock", sizes(num_heads=12), checkpoint(draw), draw.expanded(x[0], 2))
     return [one, single_head, narrow_heads]
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    return [in_every_situation(draw, sizes(num_heads=heads)) for heads in (1, 3)]
+
+
+def in_every_situation(draw, config):
+    """One block, called with each form of mask and at each size, without gradients."""
+    one = Call()
+    block = one.construct("EncoderBlock", **config)
+    one.to(block)
+    one.load_state(block, checkpoint(draw))
+    one.eval(block)
+    for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
+        one.apply(block, draw.stream(batch, seq_len, 12), mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case

@@ -2,7 +2,17 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, module_stream, plain_norms, relation, same, stream
+from judge.authoring import (
+    Call,
+    case,
+    masked_situations,
+    module_call,
+    module_stream,
+    plain_norms,
+    relation,
+    same,
+    stream,
+)
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -144,6 +154,24 @@ def memory_layouts(draw):
         draw.expanded(wide_stream(draw, 1, 5)[0], 2),
     )
     return [module_call("PreNormBlock", CONFIG, block_state(draw), x) for x in streams]
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)]
+
+
+def in_every_situation(draw, config):
+    """One block, called with each form of mask and at each size, without gradients."""
+    one = Call()
+    block = one.construct("PreNormBlock", **config)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.eval(block)
+    for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
+        one.apply(block, wide_stream(draw, batch, seq_len), mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case

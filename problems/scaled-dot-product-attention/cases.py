@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, masked_situations
 
 ATTENTION = "scaled_dot_product_attention"
 
@@ -64,6 +64,22 @@ def mask_shapes(draw):
     shapes = ((7,), (5, 7), (3, 5, 7), (3, 1, 7), (2, 1, 5, 7), (1, 1, 5, 7), (2, 3, 5, 7))
     masks = [draw.mask(*shape) for shape in shapes] + [torch.ones(1, 1).bool(), torch.ones(2, 1, 5, 7).bool()]
     return [call(ATTENTION, *tokens, mask=mask) for mask in masks]
+
+
+@case
+def masks_of_every_form(draw):
+    "reads every form of mask at every size, one head and one key too, whatever was called before"
+    return [in_every_situation(draw, heads) for heads in (1, 3)]
+
+
+def in_every_situation(draw, heads):
+    """Calls with each form of mask and at each size, without gradients."""
+    one = Call()
+    for name, batch, q_len, k_len, mask in masked_situations(draw, heads, cross=True):
+        tokens = ((q_len, 11), (k_len, 11), (k_len, 13))
+        given = (draw.normal(batch, heads, *shape) for shape in tokens)
+        one.function(ATTENTION, *given, mask).observe(name)
+    return one.values_only().under_no_grad()
 
 
 @case
