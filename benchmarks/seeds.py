@@ -50,7 +50,7 @@ def prove_often(problems: list[Problem], engine: Engine, times: int) -> int:
                 print(f"  {proof.problem} at seed {seed}: {complaint}", flush=True)
         print(f"round {number} at seed {seed}: {counted(mutants, 'mutant')}", flush=True)
     total = counted(times * len(problems), "proof")
-    print(f"{proven} of {total} at {counted(times, 'fresh seed')} hold, {counted(found, 'complaint')}", flush=True)
+    print(f"{proven} of {total} succeeded at {counted(times, 'fresh seed')}, {counted(found, 'complaint')}", flush=True)
     return found
 
 

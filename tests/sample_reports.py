@@ -67,7 +67,7 @@ def accepted_with_stream() -> Report:
         StreamCurve(
             label="post-norm", depths=depths, gradients=(0.5,) * 17, reference_gradients=(0.5,) * 17,
             contributions=(0.9,) * 16, reference_contributions=(0.9,) * 16, gradient_sentence="no change", norms=(0.98, *(1.0,) * 16), reference=(0.98, *(1.0,) * 16),
-            sentence="stays at 1.0, as the reference does: a post-norm block ends in a norm",
+            sentence="stays at 1 from depth 1 on, as the reference does: a post-norm block ends in a norm",
         ),
     )  # fmt: skip
     remarks = ("your code computes in float32 inside; float64 inputs lose precision",)

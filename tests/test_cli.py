@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 import typer
+from rich.console import Console
 from sample_reports import SAMPLES, case, report
 
 import cli
@@ -441,7 +442,25 @@ def test_hints_come_one_at_a_time_and_all_of_them_after_the_last(run):
     shown = [run("hint", "layer-norm").out for _ in range(4)]
     assert ["look close" in text for text in shown] == [True, False, False, True]
     assert ["put eps under it" in text for text in shown] == [False, False, True, True]
-    assert "judge show layer-norm" in shown[3]
+    assert shown[0].endswith("next: judge hint layer-norm   the next hint\n")
+    assert shown[2].endswith("that was the last hint\nnext: judge submit layer-norm   when it is mended\n")
+    assert shown[3].endswith("next: judge show layer-norm   the contract and an example\n")
+
+
+def test_a_hint_while_a_file_is_watched_names_no_command(tmp_path):
+    for stage in (1, 3, 4):
+        console = Console(width=80)
+        with console.capture() as written:
+            console.print(pages.hint(problem(tmp_path, "layer-norm"), stage, None, watched=True))
+        assert "judge " not in written.get()
+
+
+def test_a_command_below_a_page_is_one_line_on_a_narrow_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "next: judge start layer-norm" in run("show", "layer-norm").out.splitlines()
+    assert "next: judge hint layer-norm" in run("hint", "layer-norm").out.splitlines()
+    shown = run("submit", "layer-norm", "answer.py").out.splitlines()
+    assert "      judge submit layer-norm 'my answers/layer norm.py' --seed 2894731 --case tiny_inputs" in shown
 
 
 def test_the_last_hint_says_what_the_last_attempt_was_like(run):

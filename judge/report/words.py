@@ -23,5 +23,6 @@ def growth(found: Growth) -> Iterator[str]:
     """The range of a stream's exponents, yours and the reference's."""
     for who, exponents in (("yours", found.own), ("reference", found.reference)):
         if exponents is not None:
-            low, high = (f"{round(value, 2) + 0.0:.2f}" for value in exponents)
-            yield f"{who}: norm ~ depth^{low}" + (f" to {high}" if high != low else "")
+            low, high = (f"depth^{round(value, 2) + 0.0:.2f}" for value in exponents)
+            course = f"{low} to {high}" if high != low else low
+            yield f"{who}: {f'level ({course})' if course == 'depth^0.00' else course}"
