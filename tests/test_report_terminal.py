@@ -148,8 +148,10 @@ def test_options_that_were_given_stay_in_the_command_that_is_the_same():
     assert "--feedback" not in shown["accepted_with_stream"]
 
 
-def test_a_single_case_is_one_case():
-    assert "1 of 1 case passed\n" in show(terminal.render(report("accepted", (case("plain"),))))
+def test_a_single_case_is_one_case_and_a_single_point_one_point():
+    shown = show(terminal.render(report("accepted", (case("plain"),), points=1, max_points=1)))
+    assert "1 of 1 case passed\n" in shown
+    assert "  1/1 point  " in shown
 
 
 def test_a_closed_function_stands_against_the_cases_that_passed():

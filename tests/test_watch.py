@@ -366,10 +366,10 @@ def screen(softmax: Problem, **how: object) -> Screen:
     return Screen(softmax, "full", **{"verbose": False, "following": None, "keys": False, **how})
 
 
-def text(output: object) -> str:
-    console = Console(width=100, force_terminal=True, color_system=None)
+def text(output: object, width: int = 100) -> str:
+    console = Console(width=width, force_terminal=True, color_system=None)
     with console.capture() as written:
-        console.print(output)
+        console.print(output, crop=False)
     return written.get()
 
 
@@ -382,6 +382,7 @@ def test_what_is_waited_for_is_named_with_what_to_do(softmax):
         (other, False, f"waiting for {other}\n"),
     ):
         assert text(screen(softmax).show(Waiting(path, gone))) == words
+        assert text(screen(softmax).show(Waiting(path, gone)), width=30) == words
 
 
 def test_the_screen_is_cleared_only_where_there_are_keys(softmax):

@@ -13,6 +13,7 @@ from typing import Any
 
 import jinja2  # torch requires it, so it is there wherever anything can be judged
 
+from judge.counted import counted
 from judge.models import CaseResult, Finding, Report
 from judge.report import clean, curves, heat, likeness, lines, words
 from judge.report.steps import next_commands, replay, root_cause, split_findings
@@ -44,6 +45,7 @@ def render(report: Report, *, verbose: bool = True, following: str | None = None
         claims=() if report.diagnosis is None else tuple(likeness.sentences(report.diagnosis)),
         commands=tuple(next_commands(report, following, options)),
         replay=replay(report, options),
+        points=f"{report.points} of {counted(report.max_points, 'point')}",
         count=words.count(report),
         printed=() if report.failed or report.exit_code == 0 else clean.lines(report.printed),
         pointed=_pointed(report),

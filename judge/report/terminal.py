@@ -14,6 +14,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from judge.counted import counted
 from judge.models import Report, Verdict
 from judge.report import clean, curves, kills, likeness, words
 from judge.report.blocks import Commands, Cut, Inset, Marks, case_block, case_title, more, pointed_line, printed_lines
@@ -82,7 +83,7 @@ class Screen:
 
 def _headline(report: Report, marks: Marks, width: int) -> Text:
     head = f"{marks.right if report.exit_code == 0 else marks.wrong} {report.verdict}"
-    facts = "" if report.verdict == "judge error" else f"  {report.points}/{report.max_points} points"
+    facts = "" if report.verdict == "judge error" else f"  {report.points}/{counted(report.max_points, 'point')}"
     tail = f"{'  practice' if report.practice else facts}  {report.seconds:.1f} s"
     room = width - cell_len(head) - cell_len(report.problem) - cell_len(tail) - 4
     file = _end_of(clean.line(report.file), max(room, 12))

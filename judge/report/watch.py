@@ -83,7 +83,8 @@ class Screen:
         if isinstance(event, Judging):
             return Text(f"judging {clean.line(str(event.path))}", "dim") if self._keys else None
         if isinstance(event, Waiting):
-            return Text(self._waiting(event))
+            waiting = Text(self._waiting(event), no_wrap=True, overflow="ignore")  # it ends in a command to copy
+            return Group(waiting)  # of a text alone, rich would forget that
         if isinstance(event, Restarted):
             said = f"{clean.line(event.message)}\na new one is started, and your file judged again"
             self._restarted = [Text(said, "yellow"), Text()] if self._keys else []  # the verdict will clear the screen
