@@ -25,7 +25,7 @@ from judge.submission import read_submission
 from judge.testing.judging import judge_tests
 
 _PER_DRAW = 50
-_AHEAD = 32  # submissions for each worker: enough to be busy while one of them comes to its time limit
+_AHEAD = 64  # submissions for each worker: enough to be busy while one of them comes to its time limit
 
 
 def judge_all(

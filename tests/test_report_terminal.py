@@ -129,12 +129,12 @@ def test_a_command_is_one_line_however_narrow_the_screen_is(width):
 
 
 def test_a_command_that_takes_two_lines_of_the_screen_is_counted_as_two():
-    findings = (FINDING,) * 6
-    for length in range(10, 40):
-        others = tuple(case("plain", "wrong answer") for _ in range(length))
-        sample = report("wrong answer", (case("plain", "wrong answer", findings=findings), *others), file="x" * 150)
-        lines = show(terminal.render(sample)).splitlines()
-        assert sum(1 + max(0, len(line) - 1) // 80 for line in lines) <= terminal.SCREEN
+    for others in range(0, 12, 4):
+        for printed in range(1, 20):
+            root = case("plain", "wrong answer", findings=(FINDING,) * 4, printed=("a",) * printed)
+            cases = (root, *(case("tiny_inputs", "wrong answer") for _ in range(others)))
+            lines = show(terminal.render(report("wrong answer", cases, file="x" * 150))).splitlines()
+            assert sum(1 + max(0, len(line) - 1) // 80 for line in lines) <= terminal.SCREEN
 
 
 def test_options_that_were_given_stay_in_the_command_that_is_the_same():
