@@ -193,11 +193,12 @@ def submit(
         if save is not None:
             if html is not None:
                 raise UsageError("--save writes a script instead of judging, so there is no page to write")
-            _save(problem, engine, workspace.only(case or ()), seed, save)
+            _save(problem, engine, workspace.only(case or ()), seed, save, file)
             return
         path = workspace.submission_file(problem.id, file, Path.cwd())
-        written = _writing(problem, as_json=as_json, verbose=verbose)
-        keep_page = _page(problem, html)
+        options = _typed(feedback, isolation, require_isolation, no_record=no_record, verbose=verbose, html=html)
+        written = _writing(problem, options, as_json=as_json, verbose=verbose)
+        keep_page = _page(problem, options, html)
         report = pipeline.submit(
             problem, path, engine, seed=seed, cases=case or (), gradients=bool(html), station=station
         )
@@ -367,21 +368,37 @@ def _follow(watching: Watch, problem: Problem, level: FeedbackLevel, *, record: 
         for event in events:
             if isinstance(event, Judged) and record and not event.again:
                 _remember(recorded(event.report, level))
-            _say_now(screen.page(_next_hint(problem)) if event == Pressed(HINT) else screen.show(event))
+            _say_now(screen.page(_next_hint(problem, watched=True)) if event == Pressed(HINT) else screen.show(event))
 
 
 def _following(problem: Problem) -> str | None:
-    """Name the problem to do after this one."""
+    """Name the problem that `judge next` will show once this one is solved."""
     from judge import catalog, progress
 
     with contextlib.suppress(Error):  # another problem's folder is broken
-        others = [other for other in catalog.load_problems() if other.id != problem.id]
-        following = progress.next_problem(others, _standings())
+        following = progress.next_problem(catalog.load_problems(), _standings(), problem.id)
         return following.id if following else None
     return None
 
 
-def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Report], RenderableType]:
+def _typed(
+    feedback: Feedback, isolation: Isolation, required: Level | None, *, no_record: bool, verbose: bool,
+    html: Path | None,
+) -> str:  # fmt: skip
+    """Spell the options of a submit that the same command has when it is typed again."""
+    import shlex
+
+    typed = {
+        "feedback": feedback.value if feedback is not Feedback.full else None,
+        "isolation": isolation.value if isolation is not Isolation.auto else None,
+        "require-isolation": required.value if required is not None else None,
+        "html": shlex.quote(str(html)) if html is not None else None,
+    }
+    flags = ["--no-record"] * no_record + ["--verbose"] * verbose
+    return " ".join([f"--{name} {value}" for name, value in typed.items() if value is not None] + flags)
+
+
+def _writing(problem: Problem, options: str, *, as_json: bool, verbose: bool) -> Callable[[Report], RenderableType]:
     """Prepare the writing of a report; all that it imports and reads is there before torch is."""
     from judge.report import writer
 
@@ -389,10 +406,10 @@ def _writing(problem: Problem, *, as_json: bool, verbose: bool) -> Callable[[Rep
         _console()
     following = None if as_json else _following(problem)
     render = writer("json" if as_json else "terminal")
-    return lambda report: render(report, verbose=verbose, following=following)
+    return lambda report: render(report, verbose=verbose, following=following, options=options)
 
 
-def _page(problem: Problem, path: Path | None) -> Callable[[Report], None]:
+def _page(problem: Problem, options: str, path: Path | None) -> Callable[[Report], None]:
     """Prepare the writing of the page, if one is wanted; raises UsageError where it could not be written."""
     if path is None:
         return lambda report: None
@@ -402,11 +419,13 @@ def _page(problem: Problem, path: Path | None) -> Callable[[Report], None]:
     place, render, following = workspace.place(path, ".html"), writer("html"), _following(problem)
 
     def keep(report: Report) -> None:
-        page = str(render(report, following=following))
+        page = str(render(report, following=following, options=options))
         try:
             workspace.write_over(place, page.encode(errors="replace"))
         except UsageError as error:  # the disk is full: no reason to withhold the verdict
             _warn(str(error))
+        else:
+            _note(f"the page is in {path}")
 
     return keep
 
@@ -420,10 +439,15 @@ def _plot(path: Path | None) -> Callable[[StreamReport], None]:
 
     place = workspace.place(path, *plots.SUFFIXES)
     plots.need_matplotlib()
-    return lambda report: workspace.write_over(place, plots.render(report, path.suffix.lower()))
+
+    def keep(report: StreamReport) -> None:
+        workspace.write_over(place, plots.render(report, path.suffix.lower()))
+        _note(f"the picture is in {path}")
+
+    return keep
 
 
-def _next_hint(problem: Problem) -> RenderableType:
+def _next_hint(problem: Problem, *, watched: bool = False) -> RenderableType:
     """Move on by one hint and show it; without a record it is always the first."""
     from judge import progress, workspace
     from judge.report import pages
@@ -434,7 +458,7 @@ def _next_hint(problem: Problem) -> RenderableType:
     except Error as error:
         _warn(f"{error}; so every call gives the first hint")
         stage, diagnosis = 1, None
-    return pages.hint(problem, stage, diagnosis)
+    return pages.hint(problem, stage, diagnosis, watched=watched)
 
 
 def _remember(report: Report) -> None:
@@ -451,9 +475,10 @@ def _remember(report: Report) -> None:
         _warn(f"this attempt is not remembered: {error}")
 
 
-def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: Path) -> None:
-    """Write a case as a script instead of judging."""
+def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: Path, file: Path | None) -> None:
+    """Write a case as a script instead of judging, and say how to run it beside the student's file."""
     import secrets
+    import shlex
 
     from judge import pipeline, workspace
 
@@ -461,7 +486,8 @@ def _save(problem: Problem, engine: Engine, case: str, seed: int | None, path: P
         raise UsageError(f"{problem.id} does not show its inputs, so there is nothing to save")
     seed = secrets.randbits(32) if seed is None else seed
     workspace.write_new(path, pipeline.case_script(problem, engine, case, seed))
-    _say(f"{path} holds the inputs and calls of case {case}, drawn with seed {seed}")
+    command = shlex.join(["python", str(path), str(workspace.expected_file(problem.id, file, Path.cwd()))])
+    _say(f"{path} holds the inputs and calls of case {case}, drawn with seed {seed}; run it with: {command}")
 
 
 def _keep(problem: Problem, proof: Proof) -> None:
@@ -518,7 +544,7 @@ def _say(output: RenderableType) -> None:
     if not isinstance(output, str):
         console = _console()
         with console.capture() as written:  # printing by itself, rich ends the process where a reader has left
-            console.print(output)
+            console.print(output, crop=False)  # of a command that is too long, the terminal makes two lines
         output = written.get().removesuffix("\n")
     print(output)
 
@@ -531,11 +557,16 @@ def _say_now(output: RenderableType | None) -> None:
 
 
 def _warn(message: str) -> None:
+    _note(f"judge: {message}")
+
+
+def _note(message: str) -> None:
+    """Say something beside the output, which may be read by a program."""
     from judge.report import clean
 
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")
-    print(f"judge: {clean.line(message)}", file=sys.stderr)
+    print(clean.line(message), file=sys.stderr)
 
 
 def _leave(code: int, output: RenderableType) -> NoReturn:

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from judge.catalog import find_problem, problem_ids  # noqa: E402
+from judge.counted import counted  # noqa: E402
 from judge.models import Problem  # noqa: E402
 from judge.pipeline import OpenProblem  # noqa: E402
 from judge.processes.supervision import Engine  # noqa: E402
@@ -38,15 +39,18 @@ def main() -> int:
 
 def prove_often(problems: list[Problem], engine: Engine, times: int) -> int:
     """Print and count the complaints."""
-    found = 0
+    found, proven = 0, 0
     for number in range(1, times + 1):
         seed, mutants = secrets.randbits(32), 0
         for proof in verify(problems, engine, seed=seed):
             mutants += len(proof.kills)
             found += len(proof.complaints)
+            proven += proof.ok
             for complaint in proof.complaints:
                 print(f"  {proof.problem} at seed {seed}: {complaint}", flush=True)
-        print(f"round {number} at seed {seed}: {mutants} mutants", flush=True)
+        print(f"round {number} at seed {seed}: {counted(mutants, 'mutant')}", flush=True)
+    total = counted(times * len(problems), "proof")
+    print(f"{proven} of {total} succeeded at {counted(times, 'fresh seed')}, {counted(found, 'complaint')}", flush=True)
     return found
 
 

@@ -1,7 +1,8 @@
 """Many submissions to one problem: a queue, and workers that keep their processes and drawn inputs at hand.
 
 Each worker has an open problem of its own, which it draws anew after a while, so that no inputs serve a whole course.
-Reports come as they are ready, at most a few ahead of whoever takes them: nothing grows with the number of files.
+Reports come in the order of the files, so one that is ready early waits. How far ahead of the first that is not ready
+the workers may be is bounded: nothing grows with the number of files.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,13 +25,13 @@ from judge.submission import read_submission
 from judge.testing.judging import judge_tests
 
 _PER_DRAW = 50
-_AHEAD = 2  # submissions that wait for each worker
+_AHEAD = 64  # submissions for each worker: enough to be busy while one of them comes to its time limit
 
 
 def judge_all(
     problem: Problem, paths: Iterable[Path], engine: Engine, *, workers: int | None = None, diagnose: bool = False
 ) -> Iterator[Report]:
-    """Judge files, ``workers`` at a time (one per processor if None); the reports come in the order of their end."""
+    """Judge files, ``workers`` at a time (one per processor if None); the reports come in the order of the files."""
     count = workers or os.cpu_count() or 1
     desks: SimpleQueue[_Desk] = SimpleQueue()
     made = [_Desk(problem, engine, diagnose) for _ in range(count)]
@@ -46,11 +48,11 @@ def judge_all(
     waiting = iter(paths)
     with ThreadPoolExecutor(max_workers=count) as pool:
         try:
-            running: set[Future[Report]] = {pool.submit(judge, path) for path in islice(waiting, count * _AHEAD)}
+            running = deque(pool.submit(judge, path) for path in islice(waiting, count * _AHEAD))
             while running:
-                ready, running = wait(running, return_when=FIRST_COMPLETED)
-                running |= {pool.submit(judge, path) for path in islice(waiting, len(ready))}
-                yield from (one.result() for one in ready)
+                report = running.popleft().result()
+                running.extend(pool.submit(judge, path) for path in islice(waiting, 1))
+                yield report
         finally:
             pool.shutdown(cancel_futures=True)
             for desk in made:

@@ -122,6 +122,6 @@ def _why_not(entry: str) -> str:
             "torch.nn.functional.gelu(keyword=True), or as an operator, aten::gelu"
         )
     return (
-        f"there is no group {entry!r}{did_you_mean(entry, GROUPS)}; the groups are {', '.join(GROUPS)}, and a single "
-        "function is closed by its full name, as in torch.nn.functional.gelu"
+        f"there is no group {entry!r}; the groups are {', '.join(GROUPS)}, and a single function is closed by its full "
+        f"name, as in torch.nn.functional.gelu{did_you_mean(entry, GROUPS)}"
     )

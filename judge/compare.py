@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from judge.counted import counted
 from judge.observation import Failure, Observation
 from judge.processes.wire import Opaque
 from judge.profile import first, index, pattern, shapes, short, where
@@ -209,7 +210,8 @@ def _tensor(
     finite = torch.isfinite(one)
     if not bool(finite.all()):
         place = first(~finite)
-        count = f"{int((~finite).sum())} of {one.numel()} entries are not finite"
+        odd = int((~finite).sum())
+        count = f"{odd} of {counted(one.numel(), 'entry', 'entries')} {'is' if odd == 1 else 'are'} not finite"
         message = f"is {one[place].item()} at {index(place)}; {count}"
         return Difference("value", subject, message), float("inf")
     if dtype != "float64":
@@ -222,7 +224,8 @@ def _tensor(
     if error <= TOLERANCE:
         return None, whole
     wrong = (one - other).abs() > TOLERANCE * other.abs().mean().clamp_min(1e-30)
-    message = f"{where(one, other, wrong)} (relative error {error:.2g}){pattern(one, other, wrong)}"
+    of = f"relative error {error:.2g}{' in the worst row' if error > whole else ''}"
+    message = f"{where(one, other, wrong, of)}{pattern(one, other, wrong)}"
     return Difference("value", subject, message, error), error
 
 

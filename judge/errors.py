@@ -22,13 +22,18 @@ class ProblemError(Error):
 class SubmissionError(Error):
     """A submission that holds nothing to judge; ``line`` and ``column`` (from 1) where they are known.
 
-    ``source`` is set where the file could be read.
+    ``source`` is set where the file could be read. ``where`` comes before the message, for those who show the message
+    alone; a report has the file and the line besides.
     """
 
     source: bytes | None = None
 
-    def __init__(self, message: str, *, line: int | None = None, column: int | None = None, text: str | None = None):
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, where: str = "", line: int | None = None, column: int | None = None,
+        text: str | None = None,
+    ):  # fmt: skip
+        super().__init__(f"{where}{message}")
+        self.message = message
         self.line = line
         self.column = column
         self.text = text

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from judge.compare import TOKEN_FLOOR, tolerance, wide
-from judge.profile import last_axes
+from judge.profile import axes
 
 CELLS = 16  # along each axis, at most
 LEAST, MOST = -16.0, 6.0
@@ -24,8 +24,9 @@ def heat_map(observed: torch.Tensor, expected: torch.Tensor, dtype: str) -> dict
     padding = (0, -columns % column_step, 0, -rows % row_step)
     whole = torch.nn.functional.pad(errors, padding, value=LEAST)
     cells = whole.reshape(-1, row_step, whole.shape[1] // column_step, column_step).amax((1, 3))
-    row_name, column_name = last_axes(expected.dim())
+    *others, row_name, column_name = axes(expected.dim())
     return {
+        "others": others or ["other axes"] * (expected.dim() > 2),
         "rows": row_name,
         "columns": column_name,
         "row_step": row_step,

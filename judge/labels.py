@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from judge.counted import counted
 from judge.program import Program, Ref, Step
 
 
@@ -85,7 +86,7 @@ def _short(value: Any) -> str:
     if isinstance(value, Ref):
         return "..."
     if isinstance(value, dict):
-        return f"{{{len(value)} entries}}"
+        return f"{{{counted(len(value), 'entry', 'entries')}}}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_short, value))}]"
     return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -109,6 +109,7 @@ class HeatMap(Value):
 
     rows: str  # the axes' names, in the plural: "tokens", "channels"
     columns: str
+    others: tuple[str, ...] = ()  # the axes that a cell is the largest over
     row_step: int = 1
     column_step: int = 1
     values: tuple[tuple[float, ...], ...]

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judge.counted import counted
 from judge.edits import Edit, EditError, apply, find_patches, overlap
 from judge.errors import ProblemError
 from judge.problem_files import read_text, read_toml, refuse_unknown_keys, shown
@@ -115,7 +116,7 @@ def _edit_tables(where: str, table: dict[str, Any]) -> list[tuple[str, dict[str,
         raise ProblemError(f"{where}: edits = {tables!r} is no list of tables; begin each edit with [[its_name.edits]]")
     if not 2 <= len(tables) <= 4:
         raise ProblemError(
-            f"{where}: edits has {len(tables)} tables; give two to four, or a single edit without a list"
+            f"{where}: edits has {counted(len(tables), 'table')}; give two to four, or a single edit without a list"
         )
     for number, one in enumerate(tables, start=1):
         refuse_unknown_keys(f"{where}: edits {number}", one, _EDIT_KEYS)

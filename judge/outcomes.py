@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from judge.counted import counted
 from judge.models import (
     CaseResult,
     CaseStatus,
@@ -30,7 +31,9 @@ def case_result(case: dict[str, Any], result: dict[str, Any], ran: Ran, *, input
         found["seconds"] = sum(ran.seconds[number] for number in case["calls"])
     lost = next((ran.lost[number] for number in case["calls"] if number in ran.lost), None)
     if lost:
-        finding = Finding(facet="error", subject="the call", message=lost.message, line=lost.line)
+        which = next(place for place, number in enumerate(case["calls"], start=1) if number in ran.lost)
+        subject = "the call" if len(case["calls"]) == 1 else f"call {which} of {len(case['calls'])}"
+        finding = Finding(facet="error", subject=subject, message=lost.message, line=lost.line)
         return CaseResult(status=lost.status, findings=(finding,), traceback=lost.traceback, **found)
     outcome = result["cases"].get(case["name"])
     if outcome is None:
@@ -70,6 +73,17 @@ def verdict_of(
         lost = next(iter(ran.lost.values()), Lost("time limit", "not every case was reached"))
         return lost.status, lost.message
     return ("passed these cases" if practice else "accepted"), None
+
+
+def not_reached(planned: Sequence[dict[str, Any]], cases: Sequence[CaseResult], ran: Ran) -> str | None:
+    """Why some cases were not reached: which ones had no answer, the first one first; None if all were."""
+    left_out = sum(case.status == "not reached" for case in cases)
+    if not (left_out and ran.lost):
+        return None
+    lost = dict.fromkeys(case["name"] for number in ran.lost for case in planned if number in case["calls"])
+    rest = f"{counted(left_out, 'case')} that {'comes' if left_out == 1 else 'come'} after"
+    was = "was" if left_out == 1 else "were"
+    return f"cases run in a random order; {' and then '.join(lost)} gave no answer, so {rest} {was} not reached"
 
 
 def remarks_of(submission: Submission, cases: Sequence[CaseResult], ran: Ran) -> tuple[str, ...]:

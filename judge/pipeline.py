@@ -24,7 +24,7 @@ import judge
 from judge.environment import environment
 from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
 from judge.models import CaseResult, ClosedUse, Environment, Problem, Report, StreamCurve, Submission
-from judge.outcomes import case_result, diagnosis_of, last_lines, remarks_of, unique_uses, verdict_of
+from judge.outcomes import case_result, diagnosis_of, last_lines, not_reached, remarks_of, unique_uses, verdict_of
 from judge.prerequisites import root_causes
 from judge.processes import leftovers
 from judge.processes.plain import encode_plain
@@ -82,7 +82,8 @@ def not_judged(problem: Problem, path: Path, exc: Error, *, seed: int | None = N
     if not isinstance(exc, SubmissionError):
         return blank
     found = {"line": exc.line, "column": exc.column, "line_text": exc.text, "source": exc.source}
-    return blank.model_copy(update={"verdict": "invalid submission", **found})
+    message = str(exc) if exc.line is None else exc.message
+    return blank.model_copy(update={"verdict": "invalid submission", "message": message, **found})
 
 
 def case_names(problem: Problem) -> list[str]:
@@ -213,6 +214,8 @@ class OpenProblem:
         uses = (*submission.closed_uses, *(ClosedUse(name=name, line=line) for name, line in ran.closed))
         closed_uses = unique_uses(uses)
         verdict, message = verdict_of(cases, closed_uses, ran, practice, runner.over_memory)
+        if message is None:
+            message = not_reached(chosen, cases, ran)
         return Report(
             problem=self.problem.id,
             title=self.problem.title,

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from judge.counted import counted
+
 _NAMES = {
     2: (("row", "rows"), ("column", "columns")),
     3: (("batch row", "batch rows"), ("token", "tokens"), ("channel", "channels")),
@@ -19,17 +21,22 @@ _ALIKE = 1e-4  # how well one factor, or one offset, has to explain everything
 _MOST = 4  # places of an axis that are listed one by one
 
 
-def where(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor) -> str:
-    """Where two tensors of one shape differ, ``wrong`` at these entries: how many, and the first."""
+def where(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, error: str = "") -> str:
+    """Where two tensors of one shape differ, ``wrong`` at these entries: how many, and the first.
+
+    ``error`` is about all of them, so it stands apart from the first one's values.
+    """
     if expected.dim() == 0 or not bool(wrong.any()):
         wrong = observed != expected
     place = first(wrong)
     values = f"{short(observed[place].item())} instead of {short(expected[place].item())}"
+    measured = f" ({error})" if error else ""
     if expected.dim() == 0:
-        return f"is {values}"
+        return f"is {values}{measured}"
     rows = wrong if expected.dim() == 1 else wrong.any(-1)
-    kind = "entries" if expected.dim() == 1 else "rows"
-    return f"differs in {int(rows.sum())} of {rows.numel()} {kind}, first at {index(place)}: {values}"
+    kind = ("entry", "entries") if expected.dim() == 1 else ("row", "rows")
+    count = f"{int(rows.sum())} of {counted(rows.numel(), *kind)}"
+    return f"differs in {count}{measured}, first at {index(place)}: {values}"
 
 
 def pattern(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor) -> str:
@@ -41,10 +48,9 @@ def pattern(observed: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor)
     return f"; {found}" if found else ""
 
 
-def last_axes(dimensions: int) -> tuple[str, str]:
-    """What the last two axes of a tensor are called, in the plural."""
-    (_, rows), (_, columns) = _NAMES.get(dimensions, _NAMES[2])[-2:]
-    return rows, columns
+def axes(dimensions: int) -> tuple[str, ...]:
+    """What the axes of a tensor are called, in the plural: the last two, and before them those that have a name."""
+    return tuple(several for _, several in _NAMES.get(dimensions, _NAMES[2]))
 
 
 def first(wrong: torch.Tensor) -> tuple[int, ...]:

@@ -48,7 +48,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a student is with one problem; practice runs count as attempts and never solve it."""
+    """How far a student is with one problem.
+
+    ``attempts`` got a verdict that counts; ``practice`` runs are none, nor is a file that held nothing to judge.
+    """
 
     problem: str
     attempts: int
@@ -88,7 +91,8 @@ class Progress:
 
     def standings(self) -> dict[str, Standing]:
         """Sum up the attempts of each problem that was tried."""
-        query = """SELECT problem, COUNT(*), SUM(practice), MAX(verdict = 'accepted' AND NOT practice),
+        query = """SELECT problem, SUM(NOT practice AND verdict != 'invalid submission'), SUM(practice),
+                          MAX(verdict = 'accepted' AND NOT practice),
                           MAX(CASE WHEN practice THEN 0 ELSE points END), verdict, time, MAX(id)
                    FROM attempts GROUP BY problem"""  # with MAX(id) the bare columns are those of the last attempt
         nothing: list[Any] = []
@@ -157,9 +161,14 @@ class Progress:
         self._warn(f"{self.path} was damaged; it is kept as {kept.name}, and a new record was begun")
 
 
-def next_problem(problems: Sequence[Problem], standings: dict[str, Standing]) -> Problem | None:
-    """Choose what to do next: the first unsolved problem whose prerequisites are solved, else the first unsolved."""
-    solved = {name for name, standing in standings.items() if standing.solved}
+def next_problem(
+    problems: Sequence[Problem], standings: dict[str, Standing], just_solved: str | None = None
+) -> Problem | None:
+    """Choose what to do next: the first unsolved problem whose prerequisites are solved, else the first unsolved.
+
+    ``just_solved`` counts as solved before the record says so.
+    """
+    solved = {name for name, standing in standings.items() if standing.solved} | {just_solved}
     unsolved = [problem for problem in problems if problem.id not in solved]
     ready = [problem for problem in unsolved if solved.issuperset(problem.prerequisites)]
     return next(iter(ready or unsolved), None)

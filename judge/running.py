@@ -223,7 +223,8 @@ class Runner:
     def _end(self, worker: Worker) -> None:
         """End the worker, take its accounts and what it printed."""
         worker.finish()
-        finished = any(event.kind in ("exit", "end of answers") for event in list(worker.events.queue))
+        left = [event.kind for event in list(worker.events.queue)]
+        finished = worker.ended is not None or "exit" in left or "end of answers" in left
         if not finished and (self.ran.lost or self.ran.import_lost):
             worker.kill()
         ended = exit_of(worker)
@@ -253,12 +254,11 @@ def end_of(worker: Worker, event: Event, when: str, output_kib: int) -> Lost:
         return Lost("runtime error", f"{event.header['message']} ({when})")
     if event.kind == "frame":
         return Lost("runtime error", f"an answer that was not asked for came {when}")
-    ended = event if event.kind == "exit" else exit_of(worker)
+    ended = exit_of(worker)
     if ended is None:
         return Lost("runtime error", f"the process closed its answers {when}")
     if ended.header.get("lost"):
         raise JudgeError(ended.header["lost"])
-    worker.events.put(ended)
     number = ended.header.get("signal")
     if number == signal.SIGXCPU if hasattr(signal, "SIGXCPU") else False:
         return Lost("time limit", f"the processor time was used up {when}")
@@ -268,12 +268,11 @@ def end_of(worker: Worker, event: Event, when: str, output_kib: int) -> Lost:
 
 
 def exit_of(worker: Worker) -> Event | None:
-    """The worker's exit, if it comes soon; events before it are passed over."""
+    """The worker's exit, if it has come or comes soon; events before it are passed over."""
     deadline = time.monotonic() + _EXIT_SECONDS
-    while (event := worker.next_event(deadline)) is not None:
-        if event.kind == "exit":
-            return event
-    return None
+    while worker.ended is None and worker.next_event(deadline) is not None:
+        pass
+    return worker.ended
 
 
 def printed_by(log: bytes) -> dict[int, bytes]:

@@ -115,7 +115,7 @@ def _ratio(ratio: float) -> str:
         return "about as large as when it leaves the last"
     if ratio > 1:
         return f"{_times(ratio)} times as large as when it leaves the last"
-    return f"{_times(1 / ratio)} times smaller"
+    return f"{_times(1 / ratio)} times smaller than when it leaves the last"
 
 
 def _times(factor: float) -> str:
@@ -152,9 +152,9 @@ def _sentence(norms: Sequence[float | None], reference: Sequence[float]) -> str:
 def _course(norms: Sequence[float]) -> str:
     exponent = growth(norms)
     if abs(exponent) < _GROWS and max(norms[1:]) / min(norms[1:]) < 1 + _CLOSE:
-        return f"stays at {norms[-1]:.2g}"
+        return f"stays at {norms[-1]:.2g} from depth 1 on"
     if abs(exponent) < _GROWS:
-        return f"moves between {min(norms[1:]):.2g} and {max(norms[1:]):.2g}"
+        return f"lies between {min(norms[1:]):.2g} and {max(norms[1:]):.2g} from depth 1 on"
     return f"{'grows' if exponent > 0 else 'shrinks'} like depth^{exponent:.1f}"
 
 

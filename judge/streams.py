@@ -21,7 +21,7 @@ PREDICTION = (  # what holds of fresh weights, gain 1 and bias 0, in every draw
     "a post-norm block ends in a norm, so its stream stays at 1; a pre-norm block only adds, about as much at every "
     "depth, so its stream grows: like depth^0.5 where blocks are independent, up to depth^1 where one is repeated",
     "in a pre-norm stack the skip carries the gradient past every norm, so it arrives at the first block larger than "
-    "it leaves the last; in a post-norm stack it goes through every norm, and may arrive a thousand times smaller",
+    "it leaves the last; in a post-norm stack it goes through every norm, and may arrive orders of magnitude smaller",
 )
 
 

@@ -19,11 +19,11 @@ from typing import Any
 from judge import workspace
 from judge.answers import read_answers
 from judge.closed_uses import Use, closed_uses
+from judge.counted import counted
 from judge.entry_points import faults
 from judge.errors import SubmissionError, UsageError
 from judge.misplaced import find_misplaced
 from judge.models import ClosedUse, Problem, Submission
-from judge.suggest import closest
 
 MOST_BYTES = 256 * 1024
 MOST_REMARKS = 10
@@ -95,7 +95,7 @@ def _unreadable(path: Path, exc: OSError) -> Exception:
     if exc.errno == errno.ELOOP:
         return SubmissionError(f"{path}: is a symbolic link that leads back to itself; name the file itself")
     if isinstance(exc, (FileNotFoundError, NotADirectoryError)) or exc.errno == errno.ENAMETOOLONG:
-        return UsageError(f"{path}: there is no such file{_similar(path)}")
+        return UsageError(workspace.missing(path, Path.cwd()))
     if path.exists() and not path.is_file():  # a socket can't be opened at all, on Windows neither can a folder
         return _no_file(path, path.stat().st_mode)
     return SubmissionError(f"{path}: can't be read ({exc.strerror}); make it a file that you may read")
@@ -103,17 +103,7 @@ def _unreadable(path: Path, exc: OSError) -> Exception:
 
 def _no_file(path: Path, mode: int) -> SubmissionError:
     kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
-    return SubmissionError(f"{path}: is {kind}; name a python file")
-
-
-def _similar(path: Path) -> str:
-    """Name the file that is spelled most like the missing one, beside it or among the submissions."""
-    for folder in (path.parent, workspace.find(Path.cwd())):
-        if folder is not None and folder.is_dir():
-            close = closest(path.name, (entry.name for entry in folder.iterdir() if entry.suffix == ".py"))
-            if close:
-                return f"; did you mean {workspace.shown(folder / close, Path.cwd())}?"
-    return "; name a python file"
+    return SubmissionError(f"{path}: is {kind}; name a python file{' in it' if stat.S_ISDIR(mode) else ''}")
 
 
 def _decode(path: Path, source: bytes, problem_id: str) -> str:
@@ -125,9 +115,8 @@ def _decode(path: Path, source: bytes, problem_id: str) -> str:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         line = source.count(b"\n", 0, exc.start) + 1
-        raise SubmissionError(
-            f"{path}: line {line}: byte 0x{source[exc.start]:02x} is not utf-8; save the file as utf-8", line=line
-        ) from exc
+        message = f"byte 0x{source[exc.start]:02x} is not utf-8; save the file as utf-8"
+        raise SubmissionError(message, where=f"{path}: line {line}: ", line=line) from exc
     if not text.strip():
         raise SubmissionError(f"{path}: is empty; judge show {problem_id} says what to write")
     _refuse_other_coding(path, text)
@@ -169,7 +158,8 @@ def _refusal(path: Path, text: str, message: str, line: int | None, column: int 
     lines = _lines(text)
     if not line or line > len(lines):
         return SubmissionError(f"{path}: {message}")
-    return SubmissionError(f"{path}: line {line}: {message}", line=line, column=column or None, text=lines[line - 1])
+    where = f"{path}: line {line}: "
+    return SubmissionError(message, where=where, line=line, column=column or None, text=lines[line - 1])
 
 
 def _plainly(message: str) -> str:
@@ -188,4 +178,7 @@ def _remarks(unreached: Iterable[Use]) -> tuple[str, ...]:
         f"line {use.line} names {use.name}, which is closed here, in code that is never reached" for use in unreached
     ]
     more = len(remarks) - MOST_REMARKS
-    return (*remarks[:MOST_REMARKS], *([f"{more} more lines name what is closed here"] if more > 0 else []))
+    return (
+        *remarks[:MOST_REMARKS],
+        *([f"{counted(more, 'more line')} {'names' if more == 1 else 'name'} what is closed here"] if more > 0 else []),
+    )

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from judge.errors import UsageError
-from judge.suggest import did_you_mean
+from judge.suggest import closest
 
 FOLDER = "submissions"
 
@@ -60,12 +60,22 @@ def submission_file(problem_id: str, given: Path | None, start: Path) -> Path:
     if given is not None:
         if os.path.lexists(given):
             return given
-        raise UsageError(f"{given}: there is no such file{_similar_file(given.name, (given.parent, find(start)))}")
+        raise UsageError(missing(given, start))
     expected = expected_file(problem_id, None, start)
     if os.path.lexists(start / expected):
         return expected
-    hint = _similar_file(f"{problem_id}.py", (find(start), start))
-    raise UsageError(f"{expected}: there is no such file{hint}; judge start {problem_id} writes a stub to begin with")
+    close = _similar_file(problem_id, (find(start), start), start)
+    hint = f", or did you mean {close}?" if close else ""
+    raise UsageError(f"{expected}: there is no such file; judge start {problem_id} writes a stub to begin with{hint}")
+
+
+def missing(path: Path, start: Path, what: str = "file") -> str:
+    """Say that a file is not there, and which one may have been meant: beside it, or among the submissions."""
+    if os.path.islink(path):
+        return f"{path}: is a link to {os.readlink(path)}, which is not there; mend the link, or name the file itself"
+    close = _similar_file(path.stem, (path.parent, find(start)), start)
+    lacking = f"such {what}" if os.path.lexists(path.parent) else f"folder {path.parent}"
+    return f"{path}: there is no {lacking}; {f'did you mean {close}?' if close else f'name a {what} that is there'}"
 
 
 def expected_file(problem_id: str, given: Path | None, start: Path) -> Path:
@@ -165,14 +175,15 @@ def only(cases: Sequence[str]) -> str:
     return cases[0]
 
 
-def _similar_file(name: str, folders: Iterable[Path | None]) -> str:
+def _similar_file(stem: str, folders: Iterable[Path | None], start: Path) -> str | None:
+    """Spell the file whose name is most like it; what all names share, the folder and the suffix, says nothing."""
     for folder in folders:
         if folder is not None and folder.is_dir():
-            names = [shown(entry, Path.cwd()) for entry in folder.iterdir() if entry.suffix == ".py"]
-            hint = did_you_mean(shown(folder / name, Path.cwd()), names)
-            if hint:
-                return hint
-    return ""
+            files = {entry.stem: entry for entry in folder.iterdir() if entry.suffix == ".py" and entry.is_file()}
+            close = closest(stem, files)
+            if close:
+                return shown(files[close], start)
+    return None
 
 
 def _keep(path: Path) -> Path:
@@ -212,5 +223,5 @@ def python_files(paths: Sequence[Path]) -> list[Path]:
         elif path.exists():
             files.append(path)
         else:
-            raise UsageError(f"{path}: there is no such file or folder")
+            raise UsageError(missing(path, Path.cwd(), "file or folder"))
     return list(dict.fromkeys(files))

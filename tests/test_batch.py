@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from conftest import TINY
+from sample_reports import report
 
-from judge.batch import judge_all
+from judge.batch import _AHEAD, _Desk, judge_all
 from judge.catalog import load_problem
 from judge.errors import UsageError
+from judge.models import Report
 from judge.report import grades
 from judge.workspace import python_files
 
@@ -40,9 +43,33 @@ def written(folder: Path, times: int) -> list[Path]:
 def test_each_file_gets_its_own_verdict(tmp_path, engine, problem):
     files = written(tmp_path, 3)
     reports = list(judge_all(problem, files, engine, workers=2))
-    assert sorted(report.file for report in reports) == [str(path) for path in files]
-    for report in reports:
-        assert Path(report.file).stem.startswith(report.verdict.replace(" ", "_"))
+    assert [one.file for one in reports] == [str(path) for path in files]
+    for one in reports:
+        assert Path(one.file).stem.startswith(one.verdict.replace(" ", "_"))
+
+
+def test_a_report_that_is_ready_early_waits_for_those_before_it(monkeypatch, engine, problem):
+    others = threading.Semaphore(0)
+
+    def judge(desk: _Desk, path: Path) -> Report:
+        if path.name == "0.py":
+            assert all(others.acquire(timeout=60) for _ in range(5))  # the others are judged meanwhile
+        else:
+            others.release()
+        return report("accepted", file=str(path))
+
+    monkeypatch.setattr(_Desk, "judge", judge)
+    files = [Path(f"{number}.py") for number in range(6)]
+    assert [one.file for one in judge_all(problem, files, engine, workers=2)] == [str(path) for path in files]
+
+
+def test_not_all_files_are_judged_before_anybody_takes_a_report(monkeypatch, engine, problem):
+    judged = []
+    monkeypatch.setattr(_Desk, "judge", lambda desk, path: judged.append(path) or report("accepted", file=str(path)))
+    reports = judge_all(problem, (Path(f"{number}.py") for number in range(1000)), engine, workers=2)
+    next(reports)
+    reports.close()
+    assert len(judged) <= 2 * _AHEAD + 1
 
 
 def test_descriptors_and_processes_don_t_grow_with_the_files(tmp_path, engine, problem):
@@ -66,8 +93,8 @@ def test_whoever_stops_reading_ends_the_work(tmp_path, engine, problem):
 def test_a_broken_problem_is_a_judge_error_for_each(tmp_path, engine, problem):
     broken = problem.model_copy(update={"folder": tmp_path / "nowhere"})
     (tmp_path / "answer.py").write_text(RIGHT)
-    (report,) = judge_all(broken, [tmp_path / "answer.py"], engine)
-    assert report.verdict == "judge error"
+    (one,) = judge_all(broken, [tmp_path / "answer.py"], engine)
+    assert one.verdict == "judge error"
 
 
 def test_files_and_folders_are_listed_once_each(tmp_path):
@@ -84,11 +111,12 @@ def test_files_and_folders_are_listed_once_each(tmp_path):
 
 def test_lines_name_the_verdict_and_the_first_failure(tmp_path, engine, problem):
     files = written(tmp_path, 1)
-    reports = {report.verdict: report for report in judge_all(problem, files, engine, diagnose=True)}
-    lines = {verdict: grades.line(report) for verdict, report in reports.items()}
+    reports = {one.verdict: one for one in judge_all(problem, files, engine, diagnose=True)}
+    lines = {verdict: grades.line(one) for verdict, one in reports.items()}
     assert lines["wrong answer"].split()[:3] == ["0/1", "wrong", "answer"]
     assert lines["wrong answer"].endswith("plain: your code behaves exactly like one that gives the complement")
-    rows = {verdict: json.loads(grades.row(report)) for verdict, report in reports.items()}
+    assert lines["invalid submission"].endswith(" line 1: '(' was never closed")
+    rows = {verdict: json.loads(grades.row(one)) for verdict, one in reports.items()}
     assert rows["wrong answer"]["diagnosis"] == ["one_minus"]
     assert rows["accepted"]["failed"] == []
     assert rows["invalid submission"]["line"] == 1

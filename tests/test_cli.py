@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 import typer
+from rich.console import Console
 from sample_reports import SAMPLES, case, report
 
 import cli
@@ -260,6 +261,7 @@ def test_verbose_shows_every_case(run):
 def test_an_accepted_submission_is_led_to_the_next_problem(run):
     run.report = report("accepted", (case("plain"),))
     assert "judge show rms-norm" in run("submit", "layer-norm", "answer.py").out
+    assert run("next").out.startswith(run("show", "rms-norm").out)
 
 
 def test_attempts_are_remembered_and_practice_as_practice(run):
@@ -309,9 +311,12 @@ def test_a_damaged_record_is_set_aside_with_a_word(run):
 
 def test_a_case_is_saved_as_a_script(run):
     shown = run("submit", "layer-norm", "--case", "plain", "--seed", 7, "--save", "plain.py")
-    assert (shown.code, shown.out) == (0, "plain.py holds the inputs and calls of case plain, drawn with seed 7\n")
+    said = "plain.py holds the inputs and calls of case plain, drawn with seed 7; run it with: python plain.py "
+    assert (shown.code, shown.out) == (0, f"{said}submissions/layer-norm.py\n")
     assert (run.folder / "plain.py").read_text() == "# layer-norm plain 7 True\n"
     assert run("submit", "layer-norm", "--case", "plain", "--save", "plain.py").code == 2
+    shown = run("submit", "layer-norm", "my answer.py", "--case", "plain", "--save", "my plain.py")
+    assert shown.out.endswith("run it with: python 'my plain.py' 'my answer.py'\n")
     assert run("submit", "layer-norm", "--save", "other.py").code == 2
     assert run.asked == {}
 
@@ -319,14 +324,34 @@ def test_a_case_is_saved_as_a_script(run):
 def test_a_page_is_written_beside_the_report(run):
     (run.folder / "out.html").write_text("an older one")
     shown = run("submit", "layer-norm", "answer.py", "--html", "out.html")
-    assert (shown.code, shown.err) == (1, "")
+    assert (shown.code, shown.err) == (1, "the page is in out.html\n")
     assert "wrong answer" in shown.out
+    assert "--case tiny_inputs" in shown.out
     page = (run.folder / "out.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "adds eps outside the square root" in page
     assert run.asked["gradients"] is True
     run("submit", "layer-norm", "answer.py")
     assert run.asked["gradients"] is False
+    shown = run("submit", "layer-norm", "answer.py", "--html", "out.html", "--json")
+    assert shown.err == "the page is in out.html\n"
+    assert json.loads(shown.out)["verdict"] == "wrong answer"
+
+
+def test_the_command_to_type_again_keeps_the_options_that_were_given(run):
+    run.report = SAMPLES["invalid_submission"]
+    options = ("--feedback", "hint", "--isolation", "process", "--html", "my page.html", "--no-record", "--verbose")
+    shown = run("submit", "layer-norm", "answer.py", *options)
+    again = "judge submit layer-norm --feedback hint --isolation process --html 'my page.html' --no-record --verbose"
+    assert again in shown.out.splitlines()[-1]
+    assert "--feedback" in (run.folder / "my page.html").read_text(encoding="utf-8")
+    assert run("submit", "layer-norm", "answer.py").out.endswith("judge submit layer-norm   when it is mended\n")
+
+
+def test_a_required_level_that_is_never_reached_is_a_usage_error(run):
+    shown = run("submit", "layer-norm", "answer.py", "--isolation", "process", "--require-isolation", "kernel")
+    assert (shown.code, shown.out, run.asked) == (2, "", {})
+    assert "--isolation process never reaches the level kernel" in shown.err
 
 
 @pytest.mark.parametrize("name", ["accepted_with_stream", "invalid_submission", "time_limit", "closed_function_used"])
@@ -390,7 +415,7 @@ def test_a_stream_is_drawn_beside_what_is_printed(run, monkeypatch, name, start)
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("judge.streams.measure", measured)
     shown = run("stream", "layer-norm", "answer.py", "--plot", name)
-    assert (shown.code, shown.err) == (0, "")
+    assert (shown.code, shown.err) == (0, f"the picture is in {name}\n")
     assert "what each block adds" in shown.out
     assert (run.folder / name).read_bytes().startswith(start)
 
@@ -417,7 +442,25 @@ def test_hints_come_one_at_a_time_and_all_of_them_after_the_last(run):
     shown = [run("hint", "layer-norm").out for _ in range(4)]
     assert ["look close" in text for text in shown] == [True, False, False, True]
     assert ["put eps under it" in text for text in shown] == [False, False, True, True]
-    assert "judge show layer-norm" in shown[3]
+    assert shown[0].endswith("next: judge hint layer-norm   the next hint\n")
+    assert shown[2].endswith("that was the last hint\nnext: judge submit layer-norm   when it is mended\n")
+    assert shown[3].endswith("next: judge show layer-norm   the contract and an example\n")
+
+
+def test_a_hint_while_a_file_is_watched_names_no_command(tmp_path):
+    for stage in (1, 3, 4):
+        console = Console(width=80)
+        with console.capture() as written:
+            console.print(pages.hint(problem(tmp_path, "layer-norm"), stage, None, watched=True))
+        assert "judge " not in written.get()
+
+
+def test_a_command_below_a_page_is_one_line_on_a_narrow_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "next: judge start layer-norm" in run("show", "layer-norm").out.splitlines()
+    assert "next: judge hint layer-norm" in run("hint", "layer-norm").out.splitlines()
+    shown = run("submit", "layer-norm", "answer.py").out.splitlines()
+    assert "      judge submit layer-norm 'my answers/layer norm.py' --seed 2894731 --case tiny_inputs" in shown
 
 
 def test_the_last_hint_says_what_the_last_attempt_was_like(run):
@@ -429,8 +472,11 @@ def test_the_last_hint_says_what_the_last_attempt_was_like(run):
 def test_the_status_counts_attempts(run):
     assert "nothing was tried yet" in run("status").out
     run("submit", "layer-norm", "answer.py")
+    run.report = report("passed these cases", (case("plain"),), practice=True)
+    run("submit", "layer-norm", "answer.py", "--case", "plain")
+    run.report = SAMPLES["wrong_answer_with_diagnosis"]
     run("submit", "layer-norm", "answer.py")
-    assert re.search(r"^\[-\]  layer-norm +2 +0/10  wrong answer, 20", run("status").out, re.MULTILINE)
+    assert re.search(r"^\[-\]  layer-norm +2 +1 +0/10  wrong answer, 20", run("status").out, re.MULTILINE)
 
 
 def test_verify_shows_a_line_for_each_proof_and_sums_up_what_to_mend(run):

@@ -95,7 +95,7 @@ def test_what_is_not_finite_never_passes(odd, program):
     x = matrix().to(getattr(torch, program.dtype))
     wrong = x.clone()
     wrong[2, 1] = odd
-    assert said(output(wrong, x, program)) == [f"value: output is {odd} at [2, 1]; 1 of 12 entries are not finite"]
+    assert said(output(wrong, x, program)) == [f"value: output is {odd} at [2, 1]; 1 of 12 entries is not finite"]
     assert output(x, wrong, program)
     assert output(wrong[2, 1], x[2, 1], program)
     assert compared(wrong, x, program).worst == math.inf
@@ -166,7 +166,7 @@ def test_the_first_wrong_row_is_named_with_both_values():
     wrong[1, 0, 2] = 1.5
     wrong[1, 2, 0] = 2
     assert said(output(wrong, x))[0].startswith(
-        "value: output differs in 2 of 6 rows, first at [1, 0, 2]: 1.5 instead of 1 ("
+        "value: output differs in 2 of 6 rows (relative error 0.5 in the worst row), first at [1, 0, 2]: 1.5 instead of 1"
     )
 
 
@@ -175,7 +175,7 @@ def test_a_vector_is_counted_by_entries_and_a_number_by_itself():
     wrong = x.clone()
     wrong[3] = -1
     assert said(output(wrong, x))[0].startswith(
-        "value: output differs in 1 of 5 entries, first at [3]: -1 instead of 1 ("
+        "value: output differs in 1 of 5 entries (relative error 0.89), first at [3]: -1 instead of 1"
     )
     assert said(output(wrong[3], x[3]))[0].startswith("value: output is -1 instead of 1 (relative error 2)")
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from judge.heat import CELLS, LEAST, MOST, heat_map
+from judge.models import HeatMap
 from judge.pipeline import submit
 
 
@@ -19,6 +20,16 @@ def test_a_cell_is_the_largest_error_over_the_other_axes():
     found = heat_map(observed, expected, "float64")
     assert (found["rows"], found["columns"], found["tolerance"]) == ("tokens", "channels", -5.0)
     assert found["values"] == [[LEAST] * 4, [LEAST] * 4, [-1.0, LEAST, LEAST, LEAST]]
+    assert found["others"] == ["batch rows"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "others"), [((3, 4), []), ((5, 2, 3, 4), ["batch rows", "heads"]), ((1, 5, 2, 3, 4), ["other axes"])]
+)
+def test_the_axes_that_a_cell_is_the_largest_over_are_named(shape, others):
+    found = heat_map(torch.ones(shape), torch.zeros(shape), "float64")
+    assert found["others"] == others
+    assert HeatMap(**found).others == tuple(others)
 
 
 def test_errors_are_measured_against_the_token():

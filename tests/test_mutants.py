@@ -264,7 +264,7 @@ BROKEN = {
         change("before", '"""raise ValueError("ö", eps)"""').replace('"mean = 0"', '"x  # why"'),
         ["shares its line"],
     ),
-    "one edit as a list": (EDITS, ["edits has 1 tables", "two to four"]),
+    "one edit as a list": (EDITS, ["edits has 1 table;", "two to four"]),
     "five edits": (EDITS + EDITS[EDITS.index("[[") :] * 4, ["edits has 5 tables"]),
     "edits as a text": (EDITS[: EDITS.index("[[")] + 'edits = "x"\n', ["edits = 'x'", "[[its_name.edits]]"]),
     "edits beside before": (EDITS.replace("[[", 'before = "x"\n[[', 1), ["unknown key 'before'"]),

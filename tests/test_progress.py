@@ -90,12 +90,15 @@ def test_standings_sum_up_each_problem(progress):
     keep(progress, ACCEPTED)
     keep(progress, report("passed these cases", practice=True, points=99))
     keep(progress, report("time limit", problem="rms-norm"))
+    keep(progress, report("invalid submission", problem="rms-norm"))
+    keep(progress, report("invalid submission", problem="gated-mlp"))
     standings = progress.standings()
     assert standings["layer-norm"].last_time.startswith("20")
     without_time = {key: (s.attempts, s.practice, s.solved, s.points, s.last_verdict) for key, s in standings.items()}
     assert without_time == {
-        "layer-norm": (3, 1, True, 10, "passed these cases"),
-        "rms-norm": (1, 0, False, 0, "time limit"),
+        "layer-norm": (2, 1, True, 10, "passed these cases"),
+        "rms-norm": (1, 0, False, 0, "invalid submission"),
+        "gated-mlp": (0, 0, False, 0, "invalid submission"),
     }
 
 
@@ -266,3 +269,9 @@ def test_the_next_problem_is_the_first_whose_prerequisites_are_solved():
     assert following(solved | tried) == "c"
     assert next_problem(problems[1:2], {}) == problems[1]
     assert next_problem(problems[:1], solved) is None
+
+
+def test_what_was_just_solved_counts_for_the_next_problem():
+    problems = [problem("a"), problem("b", "a"), problem("c")]
+    assert next_problem(problems, {}, "a") == problems[1]
+    assert next_problem(problems[:1], {}, "a") is None

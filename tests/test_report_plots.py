@@ -37,7 +37,7 @@ def test_an_svg_says_what_it_shows():
     text = " ".join("".join(node.itertext()) for node in tree.iter("{http://www.w3.org/2000/svg}text"))
     for said in (
         "pre-norm-vs-post-norm", "yours", "reference", "root mean square of the stream", "what each block adds",
-        "norm of the gradient", "pre-norm, yours: norm ~ depth^0.91 to 0.97", "post-norm, reference: norm ~ depth^0.00",
+        "norm of the gradient", "pre-norm, yours: depth^0.91 to depth^0.97", "post-norm, reference: level (depth^0.00)",
         "seed 7",
     ):  # fmt: skip
         assert said in text, said

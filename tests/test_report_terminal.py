@@ -16,9 +16,8 @@ FINDING = Finding(facet="value", subject="output", message="differs by 0.3")
 def show(shown: RenderableType, *, encoding: str = "utf-8", colour: bool = False, width: int = 80) -> str:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
     system = "standard" if colour else None
-    Console(file=file, width=width, force_terminal=colour, color_system=system, highlight=False, markup=False).print(
-        shown
-    )
+    screen = Console(file=file, width=width, force_terminal=colour, color_system=system, highlight=False, markup=False)
+    screen.print(shown, crop=False)
     file.seek(0)
     return file.read()
 
@@ -42,7 +41,8 @@ def test_verbose_shows_every_case_in_full():
 @pytest.mark.parametrize("verbose", [False, True])
 def test_no_line_is_longer_than_the_screen_is_wide(name, verbose):
     for width in (80, 60):
-        lines = show(terminal.render(SAMPLES[name], verbose=verbose), width=width).splitlines()
+        shown = show(terminal.render(SAMPLES[name], verbose=verbose), width=width).splitlines()
+        lines = [line for line in shown if "judge submit " not in line]  # what is copied stays whole
         assert max(map(len, lines)) <= width
 
 
@@ -119,6 +119,48 @@ def test_the_replay_names_the_file_unless_it_is_the_usual_one(file, argument):
     sample = failing().model_copy(update={"file": file})
     shown = show(terminal.render(sample), width=200)
     assert f"judge submit layer-norm{argument} --seed 2894731 --case tiny_inputs" in shown
+
+
+@pytest.mark.parametrize("width", [20, 60, 80])
+def test_a_command_is_one_line_however_narrow_the_screen_is(width):
+    lines = show(terminal.render(SAMPLES["wrong_answer_with_diagnosis"]), width=width).splitlines()
+    assert "      judge submit layer-norm 'my answers/layer norm.py' --seed 2894731 --case tiny_inputs" in lines
+    assert any(line.startswith("next: judge hint layer-norm") for line in lines)
+
+
+def test_a_command_that_takes_two_lines_of_the_screen_is_counted_as_two():
+    for others in range(0, 12, 4):
+        for printed in range(1, 20):
+            root = case("plain", "wrong answer", findings=(FINDING,) * 4, printed=("a",) * printed)
+            cases = (root, *(case("tiny_inputs", "wrong answer") for _ in range(others)))
+            lines = show(terminal.render(report("wrong answer", cases, file="x" * 150))).splitlines()
+            assert sum(1 + max(0, len(line) - 1) // 80 for line in lines) <= terminal.SCREEN
+
+
+def test_options_that_were_given_stay_in_the_command_that_is_the_same():
+    shown = {
+        name: show(terminal.render(SAMPLES[name], following="rms-norm", options="--feedback hint"), width=200)
+        for name in ("invalid_submission", "time_limit", "accepted_with_stream")
+    }
+    assert "judge submit layer-norm --feedback hint   when it is mended" in shown["invalid_submission"]
+    assert "judge submit layer-norm --feedback hint --seed 2894731 --case tiny_inputs" in shown["time_limit"]
+    assert "judge hint layer-norm   one" in shown["time_limit"]
+    assert "--feedback" not in shown["accepted_with_stream"]
+
+
+def test_a_single_case_is_one_case_and_a_single_point_one_point():
+    shown = show(terminal.render(report("accepted", (case("plain"),), points=1, max_points=1)))
+    assert "1 of 1 case passed\n" in shown
+    assert "  1/1 point  " in shown
+
+
+def test_a_closed_function_stands_against_the_cases_that_passed():
+    used = {"closed": ({"name": "torch.layer_norm", "line": 3},)}
+    for status, words in (
+        ("passed", "1 of 1 case passed, but a closed function was used\n"),
+        ("wrong answer", "0 of 1 case passed, 1 failed, and a closed function was used\n"),
+    ):
+        assert words in show(terminal.render(report("closed function used", (case("plain", status),), **used)))
 
 
 def test_a_practice_run_never_says_accepted():

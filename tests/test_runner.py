@@ -634,7 +634,7 @@ def test_a_call_is_described_by_its_visible_steps_and_shapes():
     )
     assert describe_call(one.program) == "Block(d_model=4, eps=1e-05); module((2, 3), bool (3,), mask=None)"
     low = call("f", [normal(1), (2, "a")], {"k": 1}).in_dtype(torch.bfloat16)
-    assert describe_call(low.program) == "f([(1,), [2, 'a']], {1 entries}) in bfloat16"
+    assert describe_call(low.program) == "f([(1,), [2, 'a']], {1 entry}) in bfloat16"
 
 
 def test_code_that_differentiates_by_itself_is_repeated_with_gradients():

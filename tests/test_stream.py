@@ -79,7 +79,9 @@ def test_what_each_sublayer_adds_is_told_apart_where_the_stream_between_them_is_
 
 
 def test_a_stream_that_wavers_is_said_to_move_between_two_values():
-    assert sentence([1.0, 1.0, 1.4, 1.0, 1.4, 1.0], pre_norm(6)).startswith("moves between 1 and 1.4; the reference")
+    assert sentence([1.0, 1.0, 1.4, 1.0, 1.4, 1.0], pre_norm(6)).startswith(
+        "lies between 1 and 1.4 from depth 1 on; the reference"
+    )
 
 
 def gradient_sentence(own, reference):
@@ -94,10 +96,10 @@ def test_the_way_of_the_gradient_is_put_into_words():
         "the gradient arrives at the first block 4 times as large as when it leaves the last, as in the reference"
     )
     assert gradient_sentence((1.0, 4.0, 2.0), (2.1, 4.0, 2.0)) == (
-        "the gradient arrives at the first block 2 times smaller; in the reference about as large as when it leaves the last"
+        "the gradient arrives at the first block 2 times smaller than when it leaves the last; in the reference about as large as when it leaves the last"
     )
     assert gradient_sentence((0.0, 4.0, 2.0), (1.0, 1.0, 2.0)) == (
-        "no gradient flows back to the first block; in the reference it arrives 2 times smaller"
+        "no gradient flows back to the first block; in the reference it arrives 2 times smaller than when it leaves the last"
     )
     assert gradient_sentence((1.0, 4.0, 2.0), (0.0, 0.0, 0.0)) == "no gradient is measured"
 
@@ -117,11 +119,11 @@ def test_a_stream_like_the_references_is_said_to_be():
 
 def test_a_stream_that_differs_is_set_against_the_reference():
     assert sentence([1.0] * 9, pre_norm()) == (
-        "stays at 1; the reference grows like depth^0.5: a pre-norm block only adds to the stream"
+        "stays at 1 from depth 1 on; the reference grows like depth^0.5: a pre-norm block only adds to the stream"
     )
     assert sentence(pre_norm(exponent=-0.5), pre_norm()).startswith("shrinks like depth^-0.5; the reference grows")
     assert sentence(pre_norm(), [1.0] * 9) == (
-        "grows like depth^0.5; the reference stays at 1: a post-norm block ends in a norm"
+        "grows like depth^0.5; the reference stays at 1 from depth 1 on: a post-norm block ends in a norm"
     )
 
 

@@ -115,7 +115,7 @@ def test_a_file_that_is_no_text_in_utf_8_is_refused(refuse, source, said):
 
 
 def test_a_folder_is_refused(refuse, tmp_path):
-    with pytest.raises(SubmissionError, match="is a folder; name a python file") as caught:
+    with pytest.raises(SubmissionError, match="is a folder; name a python file in it") as caught:
         read_submission(tmp_path, problem())
     assert_reads_well(str(caught.value))
 
@@ -162,7 +162,11 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path):
     [
         ("layer-nrom.py", r"layer-nrom\.py: there is no such file; did you mean layer-norm\.py\?"),
         ("gated-mpl.py", r"did you mean submissions/gated-mlp\.py\?"),
-        ("zzz.py", "name a python file"),
+        ("zzz.py", r"^zzz\.py: there is no such file; name a file that is there$"),
+        ("nowhere/zzz.py", "there is no folder nowhere; name a file that is there"),
+        ("submisions/gated-mlp.py", r"there is no folder submisions; did you mean submissions/gated-mlp\.py\?$"),
+        ("gated-mlp", r"did you mean submissions/gated-mlp\.py\?$"),
+        ("layer-norm.pyx", r"did you mean layer-norm\.py\?$"),
         ("layer-norm.py/x.py", "there is no such file"),
         ("x" * 5000, "there is no such file"),
         ("nul\0.py", "is no path"),
@@ -176,6 +180,16 @@ def test_a_missing_file_is_answered_with_what_may_be_meant(tmp_path, monkeypatch
     with pytest.raises(UsageError, match=said) as caught:
         read_submission(Path(name), problem())
     assert_reads_well(str(caught.value))
+
+
+def test_a_link_that_leads_nowhere_says_where_it_leads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("layer-norm.py").symlink_to("gone.py")
+    with pytest.raises(UsageError, match=r"^layer-norm\.py: is a link to gone\.py, which is not there; ") as caught:
+        read_submission(Path("layer-norm.py"), problem())
+    assert_reads_well(str(caught.value))
+    with pytest.raises(UsageError, match="name a file that is there"):  # a link that leads nowhere is not offered
+        read_submission(Path("layer-nrom.py"), problem())
 
 
 # Syntax.

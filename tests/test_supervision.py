@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import time
 
-from judge.processes import frames
-from judge.processes.supervision import Worker
+import pytest
+
+from judge.errors import JudgeError
+from judge.processes import frames, interpreter
+from judge.processes.supervision import Engine, Worker
+from judge.running import end_of, exit_of
 
 
 def worker(log_bytes: int = 1 << 16) -> tuple[Worker, int, int, int]:
@@ -63,3 +67,28 @@ def test_commands_arrive_whole_and_in_order():
         assert frames.read(stream.read) == ({"type": "call", "call": 1}, b"x" * 300_000)
         assert frames.read(stream.read) == ({"type": "end"}, b"")
         assert stream.read() == b""
+
+
+def test_an_exit_that_was_taken_is_not_waited_for_again(monkeypatch):
+    one, _, results, log = worker()
+    os.close(results)
+    os.close(log)
+    one.exited({"exit": None, "signal": None, "lost": "the engine was closed"})
+    assert kinds(one, 1) == ["end of answers"]
+    taken = one.next_event(time.monotonic() + 10)
+    assert taken is not None
+    monkeypatch.setattr(one, "next_event", lambda deadline: pytest.fail("it is waited for"))
+    assert exit_of(one) is taken
+    with pytest.raises(JudgeError, match="the engine was closed"):
+        end_of(one, taken, "during the call", 64)
+    assert exit_of(one) is taken
+
+
+@pytest.mark.parametrize("isolation", ["auto", "process"])
+def test_a_closed_engine_starts_nothing(monkeypatch, isolation):
+    for start in ("start", "start_zygote"):
+        monkeypatch.setattr(interpreter, start, lambda *_, **__: pytest.fail("a process is started"))
+    engine = Engine(isolation)
+    engine.close()
+    with pytest.raises(JudgeError, match="the judging was ended"):
+        engine.worker("oracle")

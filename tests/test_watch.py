@@ -334,6 +334,19 @@ def test_what_changed_is_said_in_words():
     assert changed("wrong answer", now, None) == ""
     assert changed("wrong answer", now, wrong, then) == "fixed: a; newly broken: b; no longer reached: e"
     assert changed("wrong answer", now, wrong, now) == "no case has changed"
+
+
+def test_a_case_that_waits_for_another_one_is_not_newly_broken():
+    waits = (CaseResult(name="a", sentence="", status="not reached", after="plain"),)
+    wrong = SAMPLES["wrong_answer_with_diagnosis"]
+    assert changed("wrong answer", waits, wrong, cases(a="passed")) == "no longer reached: a"
+    assert changed("wrong answer", waits, wrong, cases(a="wrong answer")) == "no case has changed"
+    assert changed("wrong answer", cases(a="wrong answer"), wrong, waits) == "no case has changed"
+    assert changed("wrong answer", cases(a="passed"), wrong, waits) == "fixed: a"
+
+
+def test_what_comes_first_and_last_is_told():
+    wrong, then = SAMPLES["wrong_answer_with_diagnosis"], cases(a="wrong answer")
     assert changed("accepted", cases(a="passed"), wrong, then) == "before: wrong answer; fixed: a"
 
 
@@ -353,10 +366,10 @@ def screen(softmax: Problem, **how: object) -> Screen:
     return Screen(softmax, "full", **{"verbose": False, "following": None, "keys": False, **how})
 
 
-def text(output: object) -> str:
-    console = Console(width=100, force_terminal=True, color_system=None)
+def text(output: object, width: int = 100) -> str:
+    console = Console(width=width, force_terminal=True, color_system=None)
     with console.capture() as written:
-        console.print(output)
+        console.print(output, crop=False)
     return written.get()
 
 
@@ -369,6 +382,7 @@ def test_what_is_waited_for_is_named_with_what_to_do(softmax):
         (other, False, f"waiting for {other}\n"),
     ):
         assert text(screen(softmax).show(Waiting(path, gone))) == words
+        assert text(screen(softmax).show(Waiting(path, gone)), width=30) == words
 
 
 def test_the_screen_is_cleared_only_where_there_are_keys(softmax):
@@ -379,6 +393,22 @@ def test_the_screen_is_cleared_only_where_there_are_keys(softmax):
     assert "\x1b[2J" not in without
     assert "q quit" not in without
     assert "Ctrl-C" in text(screen(softmax).greeting())
+
+
+def test_a_save_is_the_next_step_and_no_command_for_the_file_that_is_watched(softmax):
+    with_keys, without = (
+        {name: text(screen(softmax, keys=keys, following="rms-norm").show(Judged(sample, None, ())))
+         for name, sample in SAMPLES.items()}
+        for keys in (True, False)
+    )  # fmt: skip
+    for shown in (with_keys, without):
+        assert not any("judge submit" in page for page in shown.values())
+        assert "next: save your file   it is judged at once" in shown["time_limit"]
+        assert "judge show layer-norm" in shown["invalid_submission"]
+        assert "next: judge show rms-norm" in shown["accepted_with_stream"]
+    assert "judge hint" not in with_keys["time_limit"]
+    assert "judge stream" not in with_keys["accepted_with_stream"]
+    assert "judge hint layer-norm" in without["time_limit"]
 
 
 def test_v_shows_every_case_and_takes_them_away_again(softmax):

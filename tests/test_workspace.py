@@ -52,8 +52,17 @@ def test_a_missing_usual_file_says_how_to_begin(here):
 def test_a_usual_file_that_is_spelled_otherwise_is_offered(here):
     (here / "submissions").mkdir()
     (here / "submissions" / "layernorm.py").write_text("")
-    with pytest.raises(UsageError, match=r"did you mean submissions.layernorm\.py\?"):
+    said = r"judge start layer-norm writes a stub to begin with, or did you mean submissions.layernorm\.py\?$"
+    with pytest.raises(UsageError, match=said):
         workspace.submission_file("layer-norm", None, here)
+
+
+def test_a_folder_and_a_suffix_in_common_make_no_names_alike(here):
+    (here / "submissions").mkdir()
+    (here / "submissions" / "rms.py").write_text("")
+    (here / "submissions" / "zzy.py").mkdir()
+    with pytest.raises(UsageError, match="there is no such file; name a file that is there"):
+        workspace.submission_file("layer-norm", Path("submissions/zzz.py"), here)
 
 
 def test_a_given_file_that_is_missing_is_looked_for_beside_it_and_among_the_submissions(here):

@@ -54,11 +54,15 @@ def early(argv: Sequence[str]) -> Engine | None:
 def take(isolation: str, required: str | None = None) -> Engine:
     """Give the engine that was started early, if it is of that isolation, or a new one; Ctrl-C is Python's again.
 
-    ``required``: the engine refuses to judge below this level.
+    ``required``: the engine refuses to judge below this level. Raises UsageError where it never could reach it.
     """
     import signal
 
+    from judge.errors import UsageError
     from judge.processes.supervision import Engine
+
+    if (isolation, required) == ("process", "kernel"):
+        raise UsageError("--isolation process never reaches the level kernel that is required; leave one of them out")
 
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.default_int_handler)

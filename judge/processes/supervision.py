@@ -53,6 +53,7 @@ class Worker:
     ):
         self.events: queue.Queue[Event] = queue.Queue()
         self.log = bytearray()
+        self.ended: Event | None = None  # its exit, once somebody has taken that
         self._kill = kill
         self._log_bytes = log_bytes
         self._max_body = max_body
@@ -87,9 +88,12 @@ class Worker:
     def next_event(self, deadline: float | None = None) -> Event | None:
         """The next event, or None when the deadline (monotonic seconds) has passed."""
         try:
-            return self.events.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+            event = self.events.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             return None
+        if event.kind == "exit":
+            self.ended = event
+        return event
 
     def settle(self, seconds: float = 1.0) -> None:
         """After its exit: let the last output arrive, but never wait for somebody who still holds the pipe."""
@@ -156,6 +160,7 @@ class Engine:
         self._errors = bytearray()
         self._prepared: set[str] = set()
         self._folders: list[str] = []
+        self._closed = False
 
     def __enter__(self) -> Engine:
         self.start()
@@ -219,7 +224,9 @@ class Engine:
             self._say({"do": "import", "module": module})
 
     def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
-        """A new worker of that role."""
+        """A new worker of that role. Raises JudgeError once the engine is closed, rather than start all anew."""
+        if self._closed:
+            raise JudgeError("the judging was ended")
         if self._spare and self._spare[:2] == (role, log_bytes):
             (*_, spare), self._spare = self._spare, None
             return spare
@@ -231,7 +238,8 @@ class Engine:
             self._spare = role, log_bytes, self._spawned(role, log_bytes)
 
     def close(self) -> None:
-        """End every process that was started here."""
+        """End every process that was started here; nothing is started after it."""
+        self._closed = True
         if self._control:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)

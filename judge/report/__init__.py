@@ -1,9 +1,10 @@
 """How a report is written: one module per format, each with the same ``render``, and one line each in this table.
 
-    render(report, *, verbose=..., following=...) -> something that rich or print can show
+    render(report, *, verbose=..., following=..., options=...) -> something that rich or print can show
 
-``verbose`` asks for every case in full, ``following`` is the id of the problem to do next. A writer returns what is
-to be shown and never prints. Modules are imported when they are asked for: rich takes as long as all the rest.
+``verbose`` asks for every case in full, ``following`` is the id of the problem to do next, ``options`` are those to
+type again. A writer returns what is to be shown and never prints. Modules are imported when they are asked for: rich
+takes as long as all the rest.
 """
 
 from __future__ import annotations

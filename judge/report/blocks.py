@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -64,6 +64,25 @@ class Inset:
             yield Segment.line()
 
 
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Commands with what each is for, each on one line however narrow the screen is: what is copied has to run."""
+
+    commands: Sequence[tuple[str, str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.lines(options.max_width)
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """The lines; what a command is for is left out where it would not fit."""
+        for position, (command, why) in enumerate(self.commands):
+            line = Text.assemble(("      " if position else "next: ", "dim"), (command, "bold"))
+            if line.cell_len + len(why) + 3 <= width and why:
+                line.append(f"   {why}", "dim")
+            line.no_wrap, line.overflow = True, "ignore"
+            yield line
+
+
 def case_block(case: CaseResult, cut: Cut, marks: Marks, *, seconds: bool = False) -> Iterator[RenderableType]:
     """Show a case in full: what it asks for, what was called, what differs, where, and what was printed."""
     title = case_title(case, marks)
@@ -106,7 +125,8 @@ def printed_lines(texts: tuple[str, ...], cut: Cut, marks: Marks, lead: str) -> 
     if not lines:
         return
     shown = lines[-cut.printed :]
-    yield Inset(Text(f"{lead}:" if len(shown) == len(lines) else f"{lead} (the last {len(shown)} lines):"), 4)
+    last = "the last line" if len(shown) == 1 else f"the last {len(shown)} lines"
+    yield Inset(Text(f"{lead}:" if len(shown) == len(lines) else f"{lead} ({last}):"), 4)
     yield from (Inset(marks.one_line(Text(f"{marks.edge} {line}", "dim")), 4) for line in shown)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judge.counted import counted
 from judge.models import HeatMap
 from judge.report.lines import Tick
 
@@ -51,10 +52,11 @@ def figure(heat: HeatMap, subject: str) -> HeatFigure:
     )
     rows, columns = len(heat.values), len(heat.values[0])
     wrong = sum(cell.level > 0 for cell in cells)
+    over = f", each the largest over all {' and '.join(heat.others)}" if heat.others else ""
     return HeatFigure(
-        title=f"error of {subject} by {heat.rows} and {heat.columns}",
-        description=f"{wrong} of {len(cells)} cells are wrong; the largest relative error is "
-        f"{_error(max(map(max, heat.values)))}",
+        title=f"error of {subject}, {heat.rows} by {heat.columns}{over}",
+        description=f"{wrong} of {counted(len(cells), 'cell')} {'is' if wrong == 1 else 'are'} wrong; "
+        f"the largest relative error is {_error(max(map(max, heat.values)))}",
         cells=cells,
         legend=tuple((level, _meaning(level, heat.tolerance)) for level in sorted({cell.level for cell in cells})),
         row_ticks=tuple(Tick(_TOP + _SIDE * (row + 0.5), str(row * heat.row_step)) for row in _marked(rows)),

@@ -13,8 +13,9 @@ from typing import Any
 
 import jinja2  # torch requires it, so it is there wherever anything can be judged
 
+from judge.counted import counted
 from judge.models import CaseResult, Finding, Report
-from judge.report import clean, curves, heat, likeness, lines
+from judge.report import clean, curves, heat, likeness, lines, words
 from judge.report.steps import next_commands, replay, root_cause, split_findings
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -32,7 +33,7 @@ class _Where:
     printed: Sequence[str]
 
 
-def render(report: Report, *, verbose: bool = True, following: str | None = None) -> str:
+def render(report: Report, *, verbose: bool = True, following: str | None = None, options: str = "") -> str:
     """Write the page; it is always complete, whatever the view that was asked for."""
     root = root_cause(report)
     return _template().render(
@@ -42,8 +43,10 @@ def render(report: Report, *, verbose: bool = True, following: str | None = None
         where=None if root is None else _where(root),
         others={case.name: _where(case) for case in report.failed if case is not root and case.findings},
         claims=() if report.diagnosis is None else tuple(likeness.sentences(report.diagnosis)),
-        commands=tuple(next_commands(report, following)),
-        replay=replay(report),
+        commands=tuple(next_commands(report, following, options)),
+        replay=replay(report, options),
+        points=f"{report.points} of {counted(report.max_points, 'point')}",
+        count=words.count(report),
         printed=() if report.failed or report.exit_code == 0 else clean.lines(report.printed),
         pointed=_pointed(report),
         streams=tuple((curve, tuple(lines.figures(curve))) for curve in report.stream),

@@ -13,7 +13,7 @@ from judge.models import Report
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
 
 
-def render(report: Report, *, verbose: bool = True, following: str | None = None) -> str:
+def render(report: Report, *, verbose: bool = True, following: str | None = None, options: str = "") -> str:
     """Write the report; it is always complete, whatever the view that was asked for."""
     return json.dumps(_finite(report.model_dump(mode="json")), indent=2, allow_nan=False)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from judge.counted import counted
 from judge.models import Diagnosis, Problem
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def home(
     points, all_points = sum(problem.points for problem in solved), sum(problem.points for problem in problems)
     filled = 40 * points // max(all_points, 1)
     lines = [
-        f"[{'#' * filled}{'.' * (40 - filled)}]  {points} of {all_points} points",
-        f"{len(solved)} of {len(problems)} problems solved",
+        f"[{'#' * filled}{'.' * (40 - filled)}]  {points} of {counted(all_points, 'point')}",
+        f"{len(solved)} of {counted(len(problems), 'problem')} solved",
         "",
     ]
     if following is None:
@@ -81,7 +82,7 @@ def home(
     return "\n".join(
         (
             *lines,
-            f"next: {following.title} ({following.difficulty}, {following.points} points)",
+            f"next: {following.title} ({following.difficulty}, {counted(following.points, 'point')})",
             *(f"  {f'judge {command} {following.id}':{width}}  {why}" for command, why in commands),
             f"  {'judge list':{width}}  all problems",
         )
@@ -89,12 +90,12 @@ def home(
 
 
 def status(problems: Sequence[Problem], standings: dict[str, Standing]) -> str:
-    """Show what was tried: attempts, points, the last verdict and its time."""
+    """Show what was tried: attempts, practice beside them, points, the last verdict and its time."""
     if not standings:
         return "nothing was tried yet; judge list shows the problems"
     titles = {problem.id: problem for problem in problems}
     width = max(len("problem"), *(len(name) for name in standings))
-    rows = [f"     {'problem':{width}}  attempts  points  last verdict"]
+    rows = [f"     {'problem':{width}}  attempts  practice  points  last verdict"]
     order = [*titles, *(name for name in standings if name not in titles)]
     for name in order:
         standing = standings.get(name)
@@ -102,16 +103,17 @@ def status(problems: Sequence[Problem], standings: dict[str, Standing]) -> str:
             most = f"/{titles[name].points}" if name in titles else ""
             when = standing.last_time[:16].replace("T", " ")
             rows.append(
-                f"{_state(standing)}  {name:{width}}  {standing.attempts:8}  {f'{standing.points}{most}':>6}  "
-                f"{standing.last_verdict}, {when}"
+                f"{_state(standing)}  {name:{width}}  {standing.attempts:8}  {standing.practice:8}  "
+                f"{f'{standing.points}{most}':>6}  {standing.last_verdict}, {when}"
             )
     solved = sum(standing.solved for standing in standings.values())
-    return "\n".join((*rows, "", f"{solved} of {len(titles)} problems solved; times are UTC"))
+    return "\n".join((*rows, "", f"{solved} of {counted(len(titles), 'problem')} solved; times are UTC"))
 
 
-def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None) -> RenderableType:
+def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None, *, watched: bool = False) -> RenderableType:
     """Show the hint of a stage, from 1; after the last all of them, and where else to look.
 
+    ``watched``: where a key gives the next one and a save is judged, no command is named.
     The last hint also says what the last attempt resembled, if it resembled something.
     """
     from rich.console import Group
@@ -119,6 +121,7 @@ def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None) -> Renderabl
     from rich.text import Text
 
     from judge.report import likeness
+    from judge.report.blocks import Commands
 
     count = len(problem.hints)
     parts: list[RenderableType] = []
@@ -128,12 +131,14 @@ def hint(problem: Problem, stage: int, diagnosis: Diagnosis | None) -> Renderabl
         claims = "; ".join(" ".join(filter(None, claim)) for claim in likeness.sentences(diagnosis))
         parts += [Text(f"in your last attempt, {claims}"), *(Text(like.idea) for like in diagnosis.mutants[:3]), Text()]
     if stage > count:
-        parts.append(Text(f"these were all the hints; judge show {problem.id} has the contract and an example"))
+        parts.append(Text("these were all the hints", "dim"))
+        following = f"judge show {problem.id}", "the contract and an example"
     elif stage == count:
-        parts.append(Text(f"that was the last hint; next: judge submit {problem.id}", "dim"))
+        parts.append(Text("that was the last hint", "dim"))
+        following = f"judge submit {problem.id}", "when it is mended"
     else:
-        parts.append(Text(f"judge hint {problem.id} again gives the next one", "dim"))
-    return Group(*parts)
+        following = f"judge hint {problem.id}", "the next hint"
+    return Group(*parts, Commands([] if watched else [following]))
 
 
 def statement(problem: Problem) -> RenderableType:
@@ -142,10 +147,12 @@ def statement(problem: Problem) -> RenderableType:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    facts = f"{problem.id}: unit {problem.unit}, {problem.difficulty}, {problem.points} points"
+    from judge.report.blocks import Commands
+
+    facts = f"{problem.id}: unit {problem.unit}, {problem.difficulty}, {counted(problem.points, 'point')}"
     return Group(
         Markdown(problem.statement), Text(), Text(facts, "dim"), Text(closed_names(problem), "dim"), Text(),
-        Text(f"next: judge start {problem.id}"),
+        Commands([(f"judge start {problem.id}", "write a stub to work on")]),
     )  # fmt: skip
 
 
@@ -167,9 +174,8 @@ def doctor(checks: Sequence[Check]) -> str:
         if check.remedy:
             lines.append(f"  {'':{width}}  {'do' if not check.fine else 'note'}: {check.remedy}")
     missing = sum(check.needed and not check.fine for check in checks)
-    verdict = (
-        "everything that is needed is here" if not missing else f"{missing} of the things that are needed are missing"
-    )
+    lacking = f"{missing} of the things that are needed {'is' if missing == 1 else 'are'} missing"
+    verdict = lacking if missing else "everything that is needed is here"
     return "\n".join((*lines, "", verdict))
 
 

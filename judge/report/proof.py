@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from judge.counted import counted
 from judge.verify import Proof
 
 
 def render(proof: Proof) -> str:
     """Show a proof whole, with its kill matrix; 80 columns where the names allow it."""
+    unit = proof.unit.removesuffix("s")
     mildest = f"{proof.mildest_mutant:.1e} ({proof.mildest_name})" if proof.mildest_name else "none"
-    counts = f"{len(proof.cases)} {proof.unit}, {len(proof.kills)} mutants, {proof.rewrites} rewrites"
+    nouns = (len(proof.cases), unit), (len(proof.kills), "mutant"), (proof.rewrites, "rewrite")
+    counts = ", ".join(counted(number, one) for number, one in nouns)
     if proof.unit == "cases":
-        counts += f", {proof.junk} pieces of junk"
+        counts += f", {counted(proof.junk, 'piece')} of junk"
     lines = [
         f"{proof.problem}: {'proven' if proof.ok else 'not proven'}",
         f"  {counts}, {_seconds(proof)}",
@@ -27,7 +30,9 @@ def render(proof: Proof) -> str:
 
 def line(proof: Proof) -> str:
     """Show a proof in a line, and below it what to mend."""
-    counts = f"{len(proof.cases):3} {proof.unit} {len(proof.kills):4} mutants {proof.rewrites:2} rewrites"
+    unit = proof.unit.removesuffix("s")
+    columns = (len(proof.cases), unit, 9), (len(proof.kills), "mutant", 12), (proof.rewrites, "rewrite", 11)
+    counts = " ".join(f"{counted(number, f'{one} ', f'{one}s'):>{width}}" for number, one, width in columns)
     head = f"{proof.problem:28} {'proven' if proof.ok else 'not proven':10} {counts}  {_seconds(proof)}"
     return "\n".join([head, *_complaints(proof)])
 
@@ -38,7 +43,8 @@ def total(proofs: Sequence[Proof]) -> str:
     mutants = sum(len(proof.kills) for proof in proofs)
     remembered = sum(proof.remembered for proof in proofs)
     known = f" ({remembered} unchanged since their last proof)" if remembered else ""
-    lines = ["", f"{len(proofs) - len(bad)} of {len(proofs)} problems proven{known}, {mutants:,} mutants in all"]
+    proven = f"{len(proofs) - len(bad)} of {counted(len(proofs), 'problem')} proven"
+    lines = ["", f"{proven}{known}, {counted(mutants, 'mutant')} in all"]
     for proof in bad:
         lines += [f"not proven: {proof.problem}", *_complaints(proof)]
     return "\n".join(lines)

@@ -7,6 +7,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from judge.counted import counted
 from judge.verify import Proof, Step
 
 _BAR = 20
@@ -35,4 +36,4 @@ class Proving:
             bar = ProgressBar(total=max(step.total, 1), completed=step.done, width=_BAR)
             table.add_row(Text(step.problem, "bold"), bar, f"{step.done}/{step.total}", Text(step.now, "dim"))
         yield table
-        yield Text(f"{self._ready} of {self._problems} problems are ready", "dim")
+        yield Text(f"{self._ready} of {counted(self._problems, 'problem')} ready", "dim")

@@ -25,16 +25,20 @@ def split_findings(findings: Sequence[Finding]) -> tuple[Sequence[Finding], Sequ
     return [finding for finding in findings if finding not in consequences], consequences
 
 
-def replay(report: Report) -> str | None:
+def replay(report: Report, options: str = "") -> str | None:
     """Give the command that judges the same file on the same inputs; None where none were drawn."""
     if report.seed is None:
         return None
-    return f"judge submit {report.problem}{_file_argument(report)} --seed {report.seed}"
+    return f"{_again(report, options)} --seed {report.seed}"
 
 
-def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, str]]:
-    """Give commands with what each is for; ``following`` is the problem to do after this one."""
-    again = f"judge submit {report.problem}{_file_argument(report)}"
+def next_commands(report: Report, following: str | None, options: str = "") -> Iterator[tuple[str, str]]:
+    """Give commands with what each is for.
+
+    ``following`` is the problem to do after this one, ``options`` are those of the command that stay when it is
+    typed again.
+    """
+    again = _again(report, options)
     if report.verdict == "judge error":
         yield again, "once more"
         yield "judge doctor", "what is missing here"
@@ -57,9 +61,21 @@ def next_commands(report: Report, following: str | None) -> Iterator[tuple[str, 
             yield f"{again} --seed {report.seed} --case {root.name}", "the same inputs again"
 
 
+def watched_commands(report: Report, following: str | None, *, keys: bool) -> Iterator[tuple[str, str]]:
+    """Give the same while the file is watched: a save judges it, and with ``keys`` hints and streams are a key away."""
+    if report.exit_code != 0:
+        yield "save your file", "it is judged at once"
+    instead = ("judge submit", *(("judge hint", "judge stream") if keys else ()))
+    yield from (pair for pair in next_commands(report, following) if not pair[0].startswith(instead))
+
+
 def is_own_file(path: Path, problem_id: str) -> bool:
     """Whether it is the file that a command means where none is named."""
     return path.parent.name == "submissions" and path.stem.replace("_", "-") == problem_id
+
+
+def _again(report: Report, options: str) -> str:
+    return f"judge submit {report.problem}{_file_argument(report)}{options and f' {options}'}"
 
 
 def _file_argument(report: Report) -> str:

@@ -14,9 +14,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from judge.counted import counted
 from judge.models import Report, Verdict
-from judge.report import clean, curves, kills, likeness
-from judge.report.blocks import Cut, Inset, Marks, case_block, case_title, more, pointed_line, printed_lines
+from judge.report import clean, curves, kills, likeness, words
+from judge.report.blocks import Commands, Cut, Inset, Marks, case_block, case_title, more, pointed_line, printed_lines
 from judge.report.steps import next_commands, root_cause
 
 SCREEN = 39  # lines, at 80 columns
@@ -36,21 +37,25 @@ _CUTS = (
 )
 
 
-def render(report: Report, *, verbose: bool = False, following: str | None = None) -> RenderableType:
-    """Show a report; ``verbose`` with every case in full, ``following`` names the problem to do next."""
-    return _Screen(report, verbose, following)
+def render(report: Report, *, verbose: bool = False, following: str | None = None, options: str = "") -> RenderableType:
+    """Show a report; ``verbose`` with every case in full, the rest as in ``next_commands``."""
+    return Screen(report, verbose, Commands(tuple(next_commands(report, following, options))))
 
 
 @dataclass(frozen=True, slots=True)
-class _Screen:
+class Screen:
+    """A report with what to type next."""
+
     report: Report
     verbose: bool
-    following: str | None
+    commands: Commands
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        width = options.max_width
+        overflow = sum((line.cell_len - 1) // width for line in self.commands.lines(width))  # the terminal wraps it
         for cut in (_WHOLE,) if self.verbose else _CUTS:
             page = Group(*self._lines(cut, options))
-            if len(console.render_lines(page, options, pad=False)) <= SCREEN:
+            if len(console.render_lines(page, options, pad=False)) + overflow <= SCREEN:
                 break
         yield page
 
@@ -67,7 +72,7 @@ class _Screen:
             _kills(report, marks, self.verbose),
             _remarks(report, cut),
             _stream(report, options),
-            _next(report, self.following, options.max_width),
+            (self.commands,) if self.commands.commands else (),
             _footer(report),
         ):
             lines = list(section)
@@ -78,7 +83,7 @@ class _Screen:
 
 def _headline(report: Report, marks: Marks, width: int) -> Text:
     head = f"{marks.right if report.exit_code == 0 else marks.wrong} {report.verdict}"
-    facts = "" if report.verdict == "judge error" else f"  {report.points}/{report.max_points} points"
+    facts = "" if report.verdict == "judge error" else f"  {report.points}/{counted(report.max_points, 'point')}"
     tail = f"{'  practice' if report.practice else facts}  {report.seconds:.1f} s"
     room = width - cell_len(head) - cell_len(report.problem) - cell_len(tail) - 4
     file = _end_of(clean.line(report.file), max(room, 12))
@@ -106,7 +111,7 @@ def _closed(report: Report) -> Iterator[RenderableType]:
     for use in report.closed[:6]:
         where = "" if use.line is None else f"line {use.line}: "
         yield Inset(Text.assemble((where, "bold"), f"uses {clean.line(use.name)}, which is closed in this problem"))
-    yield from more(len(report.closed) - 6, "more uses of closed functions", 2)
+    yield from more(len(report.closed) - 6, "more of this kind", 2)
 
 
 def _root_cause(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableType]:
@@ -140,13 +145,8 @@ def _other_cases(report: Report, cut: Cut, marks: Marks) -> Iterator[RenderableT
 
 
 def _count(report: Report) -> Iterator[RenderableType]:
-    if not report.cases or report.thoroughness is not None:
-        return
-    failed, passed = len(report.failed), len(report.passed)
-    missed = len(report.cases) - failed - passed
-    parts = [f"{passed} of {len(report.cases)} cases passed"]
-    parts += [f"{failed} failed"] * bool(failed) + [f"{missed} not reached"] * bool(missed)
-    yield Text(", ".join(parts))
+    if report.cases and report.thoroughness is None:
+        yield Text(words.count(report))
 
 
 def _kills(report: Report, marks: Marks, verbose: bool) -> Iterator[RenderableType]:
@@ -162,7 +162,7 @@ def _kills(report: Report, marks: Marks, verbose: bool) -> Iterator[RenderableTy
 
 def _remarks(report: Report, cut: Cut) -> Iterator[RenderableType]:
     yield from map(_remark, report.remarks[: cut.remarks])
-    yield from more(len(report.remarks) - cut.remarks, "more remarks (--verbose shows them)", 0)
+    yield from more(len(report.remarks) - cut.remarks, "more (--verbose shows every remark)", 0)
 
 
 def _remark(text: str) -> Text:
@@ -183,12 +183,6 @@ def _stream(report: Report, options: ConsoleOptions) -> Iterator[RenderableType]
     for row in range(0, len(tables), 2):
         beside.add_row(*tables[row : row + 2])
     yield beside
-
-
-def _next(report: Report, following: str | None, width: int) -> Iterator[RenderableType]:
-    for position, (command, why) in enumerate(next_commands(report, following)):
-        line = Text.assemble(("      " if position else "next: ", "dim"), (command, "bold"))
-        yield line if line.cell_len + len(why) + 3 > width else line.append(f"   {why}", "dim")
 
 
 def _footer(report: Report) -> Iterator[RenderableType]:

@@ -15,6 +15,7 @@ from rich.text import Text
 from judge.feedback import Feedback, shown
 from judge.models import CaseResult, Problem
 from judge.report import clean, steps, terminal
+from judge.report.blocks import Commands
 from judge.report.stream import StreamPage
 from judge.watch import STREAM
 from judge.watch_events import Event, Judged, Judging, Measured, Pressed, Restarted, Waiting
@@ -37,20 +38,22 @@ def changes(judged: Judged) -> str:
 def _case_changes(cases: Sequence[CaseResult], cases_before: Sequence[CaseResult]) -> Iterator[str]:
     was = {case.name: _kind(case) for case in cases_before}
     moved = {
-        "fixed": ("failed", "passed"),
-        "newly broken": ("passed", "failed"),
-        "no longer reached": ("passed", "not reached"),
+        "fixed": [("failed", "passed"), ("held back", "passed")],
+        "newly broken": [("passed", "failed")],
+        "no longer reached": [("passed", "not reached"), ("passed", "held back")],
     }
-    for word, (old, new) in moved.items():
-        names = [case.name for case in cases if (was.get(case.name), _kind(case)) == (old, new)]
+    for word, ways in moved.items():
+        names = [case.name for case in cases if (was.get(case.name), _kind(case)) in ways]
         if names:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
             yield f"{word}: {', '.join(names[:_NAMES])}{more}"
 
 
 def _kind(case: CaseResult) -> str:
-    """What became of a case; one that waits for another one's mending has failed."""
-    return case.status if case.status in ("passed", "not reached") and case.after is None else "failed"
+    """What became of a case; one that waits for another one's mending is held back."""
+    if case.after is not None:
+        return "held back"
+    return case.status if case.status in ("passed", "not reached") else "failed"
 
 
 class Screen:
@@ -80,7 +83,8 @@ class Screen:
         if isinstance(event, Judging):
             return Text(f"judging {clean.line(str(event.path))}", "dim") if self._keys else None
         if isinstance(event, Waiting):
-            return Text(self._waiting(event))
+            waiting = Text(self._waiting(event), no_wrap=True, overflow="ignore")  # it ends in a command to copy
+            return Group(waiting)  # of a text alone, rich would forget that
         if isinstance(event, Restarted):
             said = f"{clean.line(event.message)}\na new one is started, and your file judged again"
             self._restarted = [Text(said, "yellow"), Text()] if self._keys else []  # the verdict will clear the screen
@@ -100,7 +104,8 @@ class Screen:
 
     def _verdict(self, judged: Judged, *notices: Text) -> RenderableType:
         report = shown(judged.report, self._level)
-        verdict = terminal.render(report, verbose=self._verbose, following=self._following)
+        commands = steps.watched_commands(report, self._following, keys=self._keys)
+        verdict = terminal.Screen(report, self._verbose, Commands(tuple(commands)))
         changed = Text.assemble((self._at, "dim"), "  ", (changes(judged), "bold"))
         changed.rstrip()
         if not self._keys:

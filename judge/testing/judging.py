@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from judge.counted import counted
 from judge.environment import environment
 from judge.errors import SubmissionError
 from judge.models import CaseResult, Environment, Problem, Report, Submission, Thoroughness, Verdict
@@ -196,18 +197,20 @@ class _Judging:
             for number, case in enumerate(cases)
         )
         names = [item.name for item in self._items]
-        counted = [number for number, case in enumerate(cases) if case.status == "passed"]
+        counting = [number for number, case in enumerate(cases) if case.status == "passed"]
         runs = [(one, self.runs.get(_Job(one))) for one in self._wrong]
-        self.thoroughness = measure(names, counted, len(self._correct), runs)
+        self.thoroughness = measure(names, counting, len(self._correct), runs)
 
     def _count(self) -> str:
         assert self.thoroughness is not None
         invalid = sum(case.status not in ("passed", "not reached") for case in self.cases)
         refused = (
-            f"{invalid} of {len(self.cases)} tests {'is' if invalid == 1 else 'are'} not valid; " if invalid else ""
+            f"{invalid} of {counted(len(self.cases), 'test')} {'is' if invalid == 1 else 'are'} not valid; "
+            if invalid
+            else ""
         )
         caught, bugs = self.thoroughness.caught, len(self.thoroughness.bugs)
-        return f"{refused}{caught} of {bugs} bugs are noticed"
+        return f"{refused}{caught} of {counted(bugs, 'bug')} {'is' if caught == 1 else 'are'} noticed"
 
     def _overrun(self) -> str:
         if self._budget.over:
