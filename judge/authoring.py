@@ -295,7 +295,7 @@ def masked_situations(
         for shape in dict.fromkeys(shapes):
             keys = f"{q_len} queries and {k_len} keys" if cross else f"{q_len} tokens"
             yield f"{batch} x {keys}, a mask {shape}", batch, q_len, k_len, draw.mask(*shape, hidden_rows=1)
-    yield "1 x 9 tokens", 1, 9, 9, None
+    yield "1 x 100 tokens", 1, 100, 100, None
     yield "1 x 33 tokens, a causal mask", 1, 33, 33, torch.ones(33, 33, dtype=torch.bool).tril()
 
 

@@ -69,8 +69,13 @@ def compare(observed: Observation, expected: Observation, program: Program, labe
     _compare_gradients(observed, expected, label, result)
     result.differences += manners(observed, label)
     if not result.differences and result.worst > LOWER_PRECISION and program.dtype == "float64":
-        result.remarks.append(f"computes in lower precision than its inputs (relative error {result.worst:.1g})")
+        result.remarks.append(lower_precision(result.worst))
     return result
+
+
+def lower_precision(error: float) -> str:
+    """The remark on a program that rounds more than its inputs ask for."""
+    return f"computes in lower precision than its inputs (relative error {error:.1g})"
 
 
 def same_form(observed: Observation, expected: Observation, program: Program, label: Label = str) -> Comparison:

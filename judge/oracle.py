@@ -13,6 +13,7 @@ from judge.compare import Comparison, Difference, pairs
 from judge.drawn import DrawnCase, DrawnProblem, Outcome
 from judge.errors import ProblemError
 from judge.observation import Observation, from_worker
+from judge.precision import forgive_rounding
 from judge.processes.wire import WireError
 from judge.stream import curve
 
@@ -75,6 +76,11 @@ class Oracle:
         return None
 
     def _result(self, header: dict[str, Any]) -> dict[str, Any]:
+        forgive_rounding(
+            compared
+            for number, compared in self.compared.items()
+            if self.problem.calls[number].program.dtype == "float64"
+        )
         outcomes = self._outcomes()
         failed = [name for name, outcome in outcomes.items() if not outcome.passed]
         if header["keep"]:

@@ -201,6 +201,17 @@ def dropout_at(draw, p):
 
 
 @relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(
+            "AddNorm", {**CONFIG, "dropout": 0.5}, draw.norm("norm", D_MODEL), *pair(draw, 2, 5, D_MODEL), runs=1
+        ).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
+
+
+@relation
 def dropout_sites(draw):
     "drops single elements of the sublayer's output in training, before the add"
     return dropout_at(draw, 0.5)

@@ -3,7 +3,7 @@
 import torch
 
 from judge.authoring import Call, case, masked_situations, module_call, relation
-from judge.dropout import Mistake, Site, compare_dropout
+from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 BLOCK = "TransformerDecoderBlock"
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -468,6 +468,15 @@ def attention_fault(runs, p, name, state, x, memory):
 
     mistakes = mistakes_of(ATTENTION_MISTAKES, state, x, memory, prefix=f"{name}.")
     return compare_dropout(runs, p, sites, predict, mistakes=mistakes)
+
+
+@relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), *streams(draw), runs=1).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
 
 
 @relation

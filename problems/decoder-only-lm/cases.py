@@ -399,6 +399,17 @@ def predicted(state, ids, **kept):
 
 
 @relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(
+            "DecoderOnlyLM", {**CONFIG, "dropout": 0.5}, model_state(draw), some_ids(draw, 2, 4), runs=1
+        ).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
+
+
+@relation
 def dropout_on_embeddings(draw):
     "drops from the sum of token and position embeddings in training, each element on its own"
     # So small that the norm's eps shows: otherwise it would hide how what is kept is scaled.

@@ -303,6 +303,17 @@ def dropout_at(draw, p, mask=None):
 
 
 @relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), wide_stream(draw, 2, 5), runs=1).in_dtype(
+            dtype
+        )
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
+
+
+@relation
 def dropout_sites(draw):
     "drops attention weights and each sublayer's output in training, before its add"
     return dropout_at(draw, 0.5)

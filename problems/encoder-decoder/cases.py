@@ -3,7 +3,7 @@
 import torch
 
 from judge.authoring import Call, case, relation
-from judge.dropout import Mistake, Site, compare_dropout
+from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 MODEL = "EncoderDecoder"
 SOURCE_VOCAB, TARGET_VOCAB, D_MODEL, D_FF, NUM_HEADS = 11, 9, 12, 20, 3
@@ -404,6 +404,17 @@ def dropout_at(draw, p, *sites):
         return next(filter(None, found), None)
 
     return list(calls), check
+
+
+@relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs("EncoderDecoder", {**CONFIG, "dropout": 0.5}, model_state(draw), *ids(draw), runs=1).in_dtype(
+            dtype
+        )
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
 
 
 @relation

@@ -72,12 +72,14 @@ def token_that_sees_nothing(draw):
 
 @case
 def smallest_sizes(draw):
-    "still works with one head, heads of width one, one sequence, and one token"
+    "still works with one head, heads of width one, one sequence, one token, and inputs that are not contiguous"
     sizes = (1, 2, 5), (12, 2, 5), (3, 1, 20), (3, 2, 1), (3, 1, 1)
-    return [
+    calls = [
         module_call("Block", {**CONFIG, "num_heads": heads}, block_state(draw), stream(draw, batch, seq_len))
         for heads, batch, seq_len in sizes
     ]
+    elsewhere = draw.transposed(stream(draw, 2, 5)), draw.noncontiguous(stream(draw, 2, 5))
+    return [*calls, *(module_call("Block", CONFIG, block_state(draw), x) for x in elsewhere)]
 
 
 @case
@@ -185,6 +187,17 @@ def predicted(state, x, **kept):
 def predictor(state, x, names):
     """For `compare_dropout`: the outputs for the masks of the sites ``names``, in this order."""
     return lambda *keeps: predicted(state, x, **dict(zip(names, keeps, strict=True)))
+
+
+@relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs("Block", {**CONFIG, "dropout": 0.5}, block_state(draw), stream(draw, 2, 5), runs=1).in_dtype(
+            dtype
+        )
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
 
 
 @relation

@@ -124,11 +124,16 @@ def smallest_sizes(draw):
     ]
     narrow = {**CONFIG, "d_ff": 7}
     width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3}
+    # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
+    ones = [
+        {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+        for _ in range(2)
+    ]
     return [
         *calls,
         module_call("PreNormBlock", narrow, block_state(draw, d_ff=7), wide_stream(draw, 1, 4), draw.mask(4, 4)),
-        module_call("PreNormBlock", width_one, block_state(draw, 1, 3), wide_stream(draw, 2, 3, 1)),
-        module_call("PreNormBlock", width_one, block_state(draw, 1, 3), wide_stream(draw, 1, 1, 1)),
+        module_call("PreNormBlock", width_one, ones[0], 0.02 * draw.normal(2, 3, 1)),
+        module_call("PreNormBlock", width_one, ones[1], 0.02 * draw.normal(1, 1, 1)),
     ]
 
 
@@ -334,6 +339,17 @@ def predicted(state, x, **kept):
     x = (x + attention_output * keep("attention_output", 1, 1, 4)) * keep("stream", 1, 1, 4)
     activated = torch.nn.functional.gelu(linear("mlp.fc1", norm("norm2", x))) * keep("activated", 1, 1, 4)
     return x + linear("mlp.fc2", activated) * keep("output", 1, 1, 4)
+
+
+@relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(
+            "PreNormBlock", {**CONFIG, "dropout": 0.5}, block_state(draw), wide_stream(draw, 2, 5), runs=1
+        ).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
 
 
 @relation

@@ -326,6 +326,15 @@ def attention_complaint(observation, p, state, x):
 
 
 @relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), wide_stream(draw), runs=1).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
+
+
+@relation
 def dropout_sites(draw):
     "drops attention weights and each sublayer's output in training, each element on its own"
     x, state = wide_stream(draw, 2, 2, 4), tiny_state(draw)

@@ -348,6 +348,17 @@ def predicted(state, block, images, **kept):
 
 
 @relation
+def training_in_lower_precision(draw):
+    "keeps its input's dtype in training with dropout"
+    return [
+        training_runs(
+            "VisionTransformer", {**CONFIG, "dropout": 0.5}, state_of(draw), images_of(draw, 2), runs=1
+        ).in_dtype(dtype)
+        for dtype in (torch.float32, torch.bfloat16)
+    ], lambda observations: None
+
+
+@relation
 def dropout_on_tokens(draw):
     "drops elements of the tokens with their positions, and attention weights, in training, inside torch.no_grad() too"
     images, state = images_of(draw, 1, TINY), silence(tiny_state(draw, TINY, "blocks.0"), "blocks.0.mlp.fc2")
