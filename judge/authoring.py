@@ -289,7 +289,7 @@ def masked_situations(
         yield name, batch, q_len, k_len, mask
         if number % 6 == 0:
             yield f"no mask, time {number // 6 + 1}", batch, q_len, k_len, None
-    sizes = [(1, 5, 5), (3, 1, 1), (1, 1, 1), (heads, heads, heads), (5, heads, heads), (heads, 4, 4)]
+    sizes = [(1, 5, 5), (3, 1, 1), (1, 1, 1), (heads, heads, heads), (5, heads, heads), (2, 12, 12)]
     for batch, q_len, k_len in dict.fromkeys([(1, 5, 7), (3, 1, 4), (2, 5, 1), *sizes] if cross else sizes):
         shapes = (q_len, k_len), (batch, 1, 1, k_len), (batch, heads, q_len, k_len)
         for shape in dict.fromkeys(shapes):

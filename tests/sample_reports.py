@@ -150,6 +150,57 @@ def closed_function_used() -> Report:
     return report("closed function used", cases, closed=closed)
 
 
+def root_cause_first() -> Report:
+    findings = (
+        Finding(
+            facet="value", subject="output",
+            message="differs in 10 of 10 rows (relative error 0.41 in the worst row), first at [0, 0, 0]: 1.2 instead of 0.7",
+        ),
+        Finding(facet="gradient", subject="gradient of x", message="is off (relative error 0.33)"),
+    )  # fmt: skip
+    inside = "norm1 and attention still give what they should, then norm2 gets something else"
+    held_back = {"findings": (findings[0],), "after": "plain"}
+    cases = (
+        case("plain", "wrong answer", findings=findings, inside=inside),
+        *(case(name, "not reached", **held_back) for name in list(SENTENCES)[1:4]),
+        *(case(name) for name in list(SENTENCES)[4:]),
+    )
+    named = Resemblance(
+        mutant="residual_from_the_first_norm", what="takes the residual from the normalized stream",
+        idea="the residual path carries the stream itself past the norm",
+    )  # fmt: skip
+    return report("wrong answer", cases, diagnosis=Diagnosis(strength="closest", mutants=(named,), share=0.75))
+
+
+def two_bugs() -> Report:
+    finding = Finding(
+        facet="value", subject="output", message="differs in 1 of 2 rows, first at [0, 1]: -0.5 instead of 0.5"
+    )
+    mutants = (
+        Resemblance(mutant="eps_forgotten", what="leaves eps out", idea="eps keeps the root away from zero"),
+        Resemblance(mutant="beta_forgotten", what="adds no beta", idea="the shift is learned"),
+    )
+    cases = (
+        case("plain"),
+        case("tiny_inputs", "wrong answer", findings=(finding,)),
+        case("other_eps", "wrong answer", findings=(finding,)),
+    )
+    return report("wrong answer", cases, diagnosis=Diagnosis(strength="exactly", mutants=mutants, together=True))
+
+
+def memory_limit() -> Report:
+    finding = Finding(
+        facet="memory", subject="layer_norm_forward", line=7,
+        message="MemoryError: more than 2048 MiB were asked for; look at the sizes of what is made in line 7",
+    )  # fmt: skip
+    cases = (
+        case("plain"),
+        case("shifted_rows", "memory limit", findings=(finding,), remarks=("a remark on this case",)),
+        case("no_leading_dimensions", "not reached", seconds=None),
+    )
+    return report("memory limit", cases, peak_mib=2310.2, remarks=("importing the file seeds the generator",))
+
+
 def tests_with_gaps() -> Report:
     refused = Finding(
         facet="validity", subject="refuses a correct implementation that computes in float32 inside",
@@ -191,5 +242,8 @@ SAMPLES = {
     "time_limit": time_limit(),
     "invalid_submission": invalid_submission(),
     "closed_function_used": closed_function_used(),
+    "root_cause_first": root_cause_first(),
+    "two_bugs": two_bugs(),
+    "memory_limit": memory_limit(),
     "tests_with_gaps": tests_with_gaps(),
 }

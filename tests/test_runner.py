@@ -179,6 +179,33 @@ def test_a_buffer_that_holds_the_same_values_again_needs_the_altered_run(shape):
     assert observe(one, "again", f=into_a_buffer).overwritten == ("output",)
 
 
+class OneBuffer(nn.Module):
+    """Gives the same memory each time that no gradient is wanted."""
+
+    def forward(self, x):
+        if torch.is_grad_enabled():
+            return 2 * x
+        self.out = self.__dict__.get("out", torch.empty_like(x))
+        return self.out.copy_(2 * x)
+
+
+def test_a_module_that_gives_the_same_memory_under_no_grad_is_seen():
+    one = module_call("OneBuffer", {}, None, normal(2, 3))
+    assert observe(one, OneBuffer=OneBuffer).overwritten == ()
+    assert observe(one, "again", OneBuffer=OneBuffer).overwritten == ("output",)
+    assert observe(one, "again", OneBuffer=nn.Identity).overwritten == ()
+
+
+def test_a_light_call_of_several_steps_sees_an_earlier_result_that_is_overwritten():
+    one = Call()
+    block = one.construct("OneBuffer")
+    for name in ("first", "second"):
+        one.apply(block, normal(2, 3, seed=len(name))).observe(name)
+    one.values_only().under_no_grad()
+    assert observe(one, OneBuffer=OneBuffer).overwritten == ("first",)
+    assert observe(one, OneBuffer=nn.Identity).overwritten == ()
+
+
 def test_the_altered_run_halves_every_floating_input_once():
     seen = []
     x, wide = normal(2, 3), normal(4)

@@ -98,11 +98,11 @@ class Run:
         return self._module_step(index, step, target, args)
 
     def encore(self, scale: float) -> None:
-        """Take the last step once more, on new tensors with other values; whatever it raises is no matter here.
+        """Call the last module once more, on new tensors with other values; whatever it raises is no matter here.
 
-        A module that gives the same memory each time writes over its earlier result.
+        One that gives the same memory each time writes over its earlier result. (Functions have no run of their own.)
         """
-        last = max((i for i, step in enumerate(self.program.steps) if step.kind in _STUDENT_STEPS), default=None)
+        last = max((i for i, step in enumerate(self.program.steps) if step.kind in ("apply", "method")), default=None)
         if last is not None:
             step = self.program.steps[last]
             args, kwargs = self._arguments(last, step)
