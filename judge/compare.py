@@ -4,7 +4,7 @@ A float64 facet is right when ||observed - expected|| <= 1e-5 ||expected||, over
 at least a thousandth of the mean token's norm, so that a token that is nearly zero can't condemn a right answer). A
 gradient that is zero in exact arithmetic, such as a key bias's, is noise in every correct program: each is measured
 against at least a tenth of the call's largest one, and a hundredth of its natural size, ||result * cotangent|| / ||x||.
-NaN never passes. Structure, dtype and shape come before values.
+NaN never passes. What judge/precision.py forgives later is named there. Structure, dtype and shape come before values.
 """
 
 from __future__ import annotations

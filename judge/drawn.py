@@ -107,6 +107,7 @@ class DrawnProblem:
         self.expected: dict[int, Observation] = {}
         self._kinds: set[Any] = set()
         self._only = only
+        self.whole = not only
         for case in _cases(folder, name):
             if not only or case.name in only:
                 self._draw(case, seed)

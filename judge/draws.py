@@ -95,9 +95,9 @@ class Draw:
         """
         pairs = [(q, k) for q in (q_len, 1) for k in (k_len, 1)]
         fours = [(b, h, *pair) for b in (batch, 1) for h in (heads, 1) for pair in pairs]
-        shapes = dict.fromkeys(shape for shape in (*pairs, *fours) if set(shape) != {1})
+        shapes = dict.fromkeys(shape for shape in (*pairs, *fours))
         forms = {f"a mask {shape}": self.mask(*shape, hidden_rows=1) for shape in shapes}
-        forms["a transposed mask"] = self.mask(batch, heads, k_len, q_len).transpose(-2, -1)
+        forms["a transposed mask"] = self.mask(batch, heads, k_len, q_len, hidden_rows=1).transpose(-2, -1)
         forms["an expanded mask"] = self.mask(q_len, k_len, hidden_rows=1).expand(batch, heads, q_len, k_len)
         return forms
 

@@ -80,7 +80,8 @@ def not_reached(planned: Sequence[dict[str, Any]], cases: Sequence[CaseResult], 
     left_out = sum(case.status == "not reached" for case in cases)
     if not (left_out and ran.lost):
         return None
-    lost = dict.fromkeys(case["name"] for number in ran.lost for case in planned if number in case["calls"])
+    names = {number: case["name"] for case in planned for number in case["calls"]}
+    lost = dict.fromkeys(names.get(number, "the measurement of the residual stream") for number in ran.lost)
     rest = f"{counted(left_out, 'case')} that {'comes' if left_out == 1 else 'come'} after"
     was = "was" if left_out == 1 else "were"
     return f"cases run in a random order; {' and then '.join(lost)} gave no answer, so {rest} {was} not reached"

@@ -92,8 +92,8 @@ class Reach:
                 scope.bind(name, UNKNOWN, surely=False)
             surely = surely and not hasattr(node, "body")
             for _, part in ast.iter_fields(node):
-                if isinstance(part, list):
-                    self._block(part, scope, unit, surely=surely)
+                if isinstance(part, list):  # a class pattern has names in one
+                    self._block([one for one in part if isinstance(one, ast.AST)], scope, unit, surely=surely)
                 elif isinstance(part, ast.AST):
                     self._statement(part, scope, unit, surely=surely)
 

@@ -1,6 +1,6 @@
 """Which branches of a file can't run, as far as the text alone tells: `if False`, a flag that is set once and is false.
 
-Code that gets around this (by setting the flag from elsewhere) is seen by the guard when it runs.
+Where a file can bind names unseen, no flag is believed.
 """
 
 from __future__ import annotations
@@ -9,21 +9,18 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from judge.bindings import module_names, names_bound_by
+
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)  # what stands behind one of these in its block never runs
 
 
 def flags(tree: ast.Module) -> dict[str, bool]:
     """The truth of the module's names that are bound once in the whole file, to a constant."""
-    counts = Counter(_bound(tree))
-    found: dict[str, bool] = {}
-    for statement in tree.body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        value = getattr(statement, "value", None)
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(value, ast.Constant):
-            for target in targets:
-                if isinstance(target, ast.Name) and counts[target.id] == 1:
-                    found[target.id] = bool(value.value)
-    return found
+    if not module_names(tree).certain:
+        return {}
+    counts = Counter(name for node in ast.walk(tree) for name in _bound(node))
+    found = {name: value for statement in tree.body for name, value in _constants(statement)}
+    return {name: value for name, value in found.items() if counts[name] == 1}
 
 
 def truth(test: ast.expr, known: Mapping[str, bool]) -> bool | None:
@@ -31,9 +28,7 @@ def truth(test: ast.expr, known: Mapping[str, bool]) -> bool | None:
     if isinstance(test, ast.Constant):
         return bool(test.value)
     if isinstance(test, ast.Name):
-        return False if test.id == "TYPE_CHECKING" else known.get(test.id)
-    if isinstance(test, ast.Attribute):
-        return False if test.attr == "TYPE_CHECKING" else None
+        return known.get(test.id)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = truth(test.operand, known)
         return None if inner is None else not inner
@@ -44,15 +39,21 @@ def truth(test: ast.expr, known: Mapping[str, bool]) -> bool | None:
     return None
 
 
-def _bound(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            yield from node.names
+def _constants(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Constant):
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            if isinstance(target, ast.Name):
+                yield target.id, bool(statement.value.value)
+    elif isinstance(statement, ast.ImportFrom) and statement.module == "typing" and not statement.level:
+        yield from ((alias.asname or alias.name, False) for alias in statement.names if alias.name == "TYPE_CHECKING")
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """The names that a node binds or unbinds, in whatever scope: another scope's is mistaken for the module's."""
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return node.names
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+        return [node.id]
+    return names_bound_by(node)

@@ -65,8 +65,8 @@ def submission_file(problem_id: str, given: Path | None, start: Path) -> Path:
     if os.path.lexists(start / expected):
         return expected
     close = _similar_file(problem_id, (find(start), start), start)
-    hint = f", or did you mean {close}?" if close else ""
-    raise UsageError(f"{expected}: there is no such file; judge start {problem_id} writes a stub to begin with{hint}")
+    hint = f"; did you mean {close}? Or else" if close else ";"
+    raise UsageError(f"{expected}: there is no such file{hint} judge start {problem_id} writes a stub to begin with")
 
 
 def missing(path: Path, start: Path, what: str = "file") -> str:

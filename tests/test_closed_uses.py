@@ -159,6 +159,14 @@ REACHED = {
     "in an except": "def solve(x):\n    try: return x\n    except E: return F.layer_norm(x)",
     "in a finally": "def solve(x):\n    try: return x\n    finally: F.layer_norm(x)",
     "in a match": "def solve(x):\n    match x:\n        case 1: return F.layer_norm(x)",
+    "in a class pattern": "def solve(x):\n    match x:\n        case P(y=1): return F.layer_norm(x)",
+    "under a name that only looks like a type checker's": "TYPE_CHECKING = x()\ndef solve(x):\n    if TYPE_CHECKING: F.layer_norm(x)",
+    "under an attribute of that name": "def solve(x):\n    if C.TYPE_CHECKING: F.layer_norm(x)",
+    "a flag that an exception binds": "A = 0\ntry: x()\nexcept E as A: pass\ndef solve(x):\n    if A: F.layer_norm(x)",
+    "a flag that a pattern binds": "A = 0\nmatch x:\n    case [*A]: pass\ndef solve(x):\n    if A: F.layer_norm(x)",
+    "a flag beside a star": "A = 0\nfrom m import *\ndef solve(x):\n    if A: F.layer_norm(x)",
+    "a flag beside globals()": "A = 0\nglobals()['A'] = 1\ndef solve(x):\n    if A: F.layer_norm(x)",
+    "a flag that is set on the module": "import sys\nA = 0\nsetattr(sys.modules[__name__], 'A', 1)\ndef solve(x):\n    if A: F.layer_norm(x)",
     "under with": "def solve(x):\n    with x: return F.layer_norm(x)",
 }
 

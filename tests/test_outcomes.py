@@ -38,3 +38,8 @@ def test_what_was_not_reached_is_explained_by_the_cases_in_the_order_in_which_th
 def test_where_every_case_was_reached_or_none_hung_there_is_nothing_to_explain():
     assert not_reached(PLANNED, (case("plain", "time limit"),), Ran(lost={0: HUNG})) is None
     assert not_reached(PLANNED, (case("plain", "not reached"),), Ran()) is None
+
+
+def test_a_residual_stream_that_hung_is_named_though_no_case_is_about_it():
+    said = not_reached(PLANNED, (case("plain", "not reached"),), Ran(lost={98: HUNG, 99: HUNG}))
+    assert "; the measurement of the residual stream gave no answer, so 1 case" in said

@@ -137,7 +137,7 @@ def test_the_heat_map_is_drawn_where_the_first_wrong_value_is():
     cells = [attributes["class"] for attributes in page.all("rect") if "cell" in (attributes.get("class") or "")]
     assert cells == [f"cell heat{level}" for level in (0, 0, 0, 0, 1, 2, 3, 4, 5)]
     assert "token 2, channels 2 to 3: 0.29" in page.text
-    assert "error of output, tokens by channels, each the largest over all batch rows: 5 of 9" in page.text
+    assert "error of output, tokens by channels, each cell the largest over all batch rows: 5 of 9" in page.text
 
 
 def test_a_level_of_feedback_holds_on_the_page_too():

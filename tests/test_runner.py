@@ -196,6 +196,19 @@ def test_a_module_that_gives_the_same_memory_under_no_grad_is_seen():
     assert observe(one, "again", OneBuffer=nn.Identity).overwritten == ()
 
 
+def test_a_memo_by_identity_on_the_class_is_seen_through_a_modules_further_call():
+    class Remembers(nn.Module):
+        last = (None, None)
+
+        def forward(self, x):
+            if x is not Remembers.last[0] or x.requires_grad:
+                Remembers.last = x, 2 * x
+            return Remembers.last[1]
+
+    one = module_call("Remembers", {}, None, normal(2, 3))
+    assert observe(one, "again", Remembers=Remembers).stale == ("output",)
+
+
 def test_a_light_call_of_several_steps_sees_an_earlier_result_that_is_overwritten():
     one = Call()
     block = one.construct("OneBuffer")

@@ -90,5 +90,8 @@ def test_a_closed_engine_starts_nothing(monkeypatch, isolation):
         monkeypatch.setattr(interpreter, start, lambda *_, **__: pytest.fail("a process is started"))
     engine = Engine(isolation)
     engine.close()
-    with pytest.raises(JudgeError, match="the judging was ended"):
+    with pytest.raises(JudgeError, match="the engine was closed"):
         engine.worker("oracle")
+    if engine.forks:
+        with pytest.raises(JudgeError, match="the engine was closed"):
+            engine.prepare("judge.processes.tests_worker")

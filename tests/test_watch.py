@@ -345,7 +345,7 @@ def test_a_case_that_waits_for_another_one_is_not_newly_broken():
     assert changed("wrong answer", cases(a="passed"), wrong, waits) == "fixed: a"
 
 
-def test_what_comes_first_and_last_is_told():
+def test_the_verdict_before_is_told_with_what_is_fixed():
     wrong, then = SAMPLES["wrong_answer_with_diagnosis"], cases(a="wrong answer")
     assert changed("accepted", cases(a="passed"), wrong, then) == "before: wrong answer; fixed: a"
 

@@ -52,7 +52,7 @@ def test_a_missing_usual_file_says_how_to_begin(here):
 def test_a_usual_file_that_is_spelled_otherwise_is_offered(here):
     (here / "submissions").mkdir()
     (here / "submissions" / "layernorm.py").write_text("")
-    said = r"judge start layer-norm writes a stub to begin with, or did you mean submissions.layernorm\.py\?$"
+    said = r"did you mean submissions.layernorm\.py\? Or else judge start layer-norm writes a stub"
     with pytest.raises(UsageError, match=said):
         workspace.submission_file("layer-norm", None, here)
 

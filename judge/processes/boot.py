@@ -67,8 +67,10 @@ class LastPart(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if not sys.modules["torch"].__version__.startswith(TESTED) or not select.select([0], [], [], 0)[0]:
             return None  # another torch may need it, or the parent has not come that far
         receive_harness()
+        from judge.processes import lock
         from judge.processes.zygote import Zygote
 
+        lock.undumpable()
         self.zygote = Zygote()
         if not self.zygote.fork_oracle():
             return None

@@ -1,12 +1,11 @@
 """The early start of ``judge submit`` and ``judge watch``: torch begins to load before the command line is parsed.
 
     cli.py starts:         early(sys.argv)      the zygote starts if the arguments look like one of them
-    typer, pydantic load   ...                  while torch loads in the engine's process
-    the command begins:    take(isolation)      the engine that was started, or a new one
+    typer, pydantic load   ...                  while torch loads in the zygote
+    the command begins:    take(isolation)      the engine that has that zygote, or a new one
     the process ends:      close()              whatever is left, also after a usage error
 
-Only the standard library is imported before the zygote starts, and only the supervision besides, since everything else
-would delay it.
+Besides the standard library only what starts the zygote is imported before it, since everything else would delay it.
 """
 
 from __future__ import annotations

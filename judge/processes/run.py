@@ -100,7 +100,7 @@ class Run:
     def encore(self, scale: float) -> None:
         """Call the last module once more, on new tensors with other values; whatever it raises is no matter here.
 
-        One that gives the same memory each time writes over its earlier result. (Functions have no run of their own.)
+        One that gives the same memory each time writes over its earlier result.
         """
         last = max((i for i, step in enumerate(self.program.steps) if step.kind in ("apply", "method")), default=None)
         if last is not None:

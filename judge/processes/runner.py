@@ -3,7 +3,8 @@
 A call runs twice, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs afterwards;
 (2) with it: the gradients of every floating input and parameter, the same values, and those of the first run untouched.
 Where the call asks for it ("again"), other inputs of the same shapes follow, and then (3) the first again, under
-no_grad, with a further call of the same module at its end. What it gave is one dict, the observation:
+no_grad; then these inputs edited in place, and, of a module, one call more under no_grad. What it gave is one dict, the
+observation:
 
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
@@ -130,12 +131,22 @@ def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> d
     first.settings = sorted({*first.settings, *third.settings})
     repeat = _differing(third, first)
     overwritten |= _overwritten(first)
-    with torch.no_grad():
-        third.encore(_ALTERED)
-    overwritten |= _overwritten(third)
     edited = BareRun(program, namespace, scale=_ALTERED)
     attempt(edited.execute)
+    overwritten |= _overwritten_by_an_encore(decode(), namespace)
     return {"repeat": repeat, "overwritten": overwritten, "stale": _unlike(altered, edited)}
+
+
+def _overwritten_by_an_encore(program: Program, namespace: Namespace) -> set[str]:
+    """The results that a further call of the same module writes over, without gradients."""
+    if not any(step.kind in ("apply", "method") for step in program.steps):
+        return set()  # a function's memory is seen in the runs before
+    run = Run(program, namespace)
+    with torch.no_grad():
+        if attempt(run.execute):
+            return set()
+        run.encore(_ALTERED)
+    return _overwritten(run)
 
 
 def _unlike(one: Run, other: Run) -> list[str]:

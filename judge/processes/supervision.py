@@ -208,6 +208,7 @@ class Engine:
                 libc.prctl(libc.SET_DUMPABLE, 0)  # no other process of this user reads this one's memory
         if self._zygote or not self.forks:
             return
+        self._refuse_if_closed()
         self._zygote, self._control = zygote or interpreter.start_zygote()
         self._handover = threading.Thread(target=_hand_over, args=(self._control,), daemon=True)
         self._handover.start()
@@ -225,12 +226,15 @@ class Engine:
 
     def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
         """A new worker of that role. Raises JudgeError once the engine is closed, rather than start all anew."""
-        if self._closed:
-            raise JudgeError("the judging was ended")
+        self._refuse_if_closed()
         if self._spare and self._spare[:2] == (role, log_bytes):
             (*_, spare), self._spare = self._spare, None
             return spare
         return self._forked(role, log_bytes) if self.forks else self._spawned(role, log_bytes)
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise JudgeError("the engine was closed before this worker began; start the command again")
 
     def keep_ready(self, role: Role, log_bytes: int) -> None:
         """Let a worker import torch before it is asked for, where each does so itself; forking needs no such thing."""

@@ -67,8 +67,7 @@ class Zygote:
             due = self._any_ended and not self._rehearsed  # whoever judges one submission only is about to leave
             events = self._poller.poll(0 if due else None)
             if due and not events:
-                self._rehearsed = True
-                rehearsal.rehearse()
+                self._rehearsed = rehearsal.rehearse()
                 gc.freeze()
             for descriptor, _ in events:
                 if descriptor != self._control.fileno():

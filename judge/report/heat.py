@@ -52,7 +52,7 @@ def figure(heat: HeatMap, subject: str) -> HeatFigure:
     )
     rows, columns = len(heat.values), len(heat.values[0])
     wrong = sum(cell.level > 0 for cell in cells)
-    over = f", each the largest over all {' and '.join(heat.others)}" if heat.others else ""
+    over = f", each cell the largest over all {' and '.join(heat.others)}" if heat.others else ""
     return HeatFigure(
         title=f"error of {subject}, {heat.rows} by {heat.columns}{over}",
         description=f"{wrong} of {counted(len(cells), 'cell')} {'is' if wrong == 1 else 'are'} wrong; "

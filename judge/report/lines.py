@@ -53,7 +53,7 @@ class LineFigure:
 
 
 def figures(curve: StreamCurve) -> Iterator[LineFigure]:
-    """The figures of a curve: its norm, what each block adds and, where it was measured, its gradient."""
+    """The figures of a curve: its norm, what each sublayer (or block) adds and, where it was measured, its gradient."""
     yield _figure("root mean square of the stream", curve.sentence, curve, logarithmic=True)
     for title, added in curve.addition_curves().items():
         yield _figure(title, "", added, logarithmic=True)

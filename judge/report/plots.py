@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SUFFIXES = (".png", ".svg")
+_STREAM, _GRADIENT = "root mean square of the stream", "norm of the gradient"
 _YOURS = {"color": "#0072b2", "marker": "o", "markersize": 3, "linestyle": "-", "label": "yours", "zorder": 3}
 _REFERENCE = {
     "color": "#d55e00", "marker": "s", "markersize": 5, "markerfacecolor": "none", "linestyle": "--",
@@ -44,11 +45,12 @@ def render(report: StreamReport, suffix: str) -> bytes:
     settings = {"svg.hashsalt": "judge", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
     with matplotlib.style.context(["default", settings]):
         count = len(report.curves)
-        rows = ("root mean square of the stream", *report.curves[0].addition_curves(), "norm of the gradient")
+        added = dict.fromkeys(title for curve in report.curves for title in curve.addition_curves())
+        rows = (_STREAM, *added, _GRADIENT)
         figure = Figure(figsize=(4.2 * count + 0.6, 3 * len(rows) + 0.2), layout="constrained")
         axes = figure.subplots(len(rows), count, squeeze=False, sharey="row")
         for column, curve in enumerate(report.curves):
-            _column([axes[row][column] for row in range(len(rows))], curve)
+            _column({name: axes[row][column] for row, name in enumerate(rows)}, curve)
         for row, name in enumerate(rows):
             axes[row][0].set_ylabel(name)
         axes[0][0].legend()
@@ -60,18 +62,19 @@ def render(report: StreamReport, suffix: str) -> bytes:
     return written.getvalue()
 
 
-def _column(axes: Sequence[Axes], curve: StreamCurve) -> None:
+def _column(axes: dict[str, Axes], curve: StreamCurve) -> None:
     """One curve from top to bottom. A power of depth is a straight line where both axes are logarithmic."""
-    *_, gradient = axes
-    axes[0].set_title(curve.label, parse_math=False)
-    for place, part in zip(axes, (curve, *curve.addition_curves().values(), curve.gradient_curve()), strict=True):
-        first = 0 if place is gradient else next((i for i, depth in enumerate(part.depths) if depth), 0)
+    axes[_STREAM].set_title(curve.label, parse_math=False)
+    parts = {_STREAM: curve, **curve.addition_curves(), _GRADIENT: curve.gradient_curve()}
+    for name, part in parts.items():
+        place = axes[name]
+        first = 0 if name == _GRADIENT else next((i for i, depth in enumerate(part.depths) if depth), 0)
         depths = part.depths[first : len(part.reference)]
         place.plot(depths, _positive(part.reference[first:]), **_REFERENCE)  # type: ignore[arg-type]
         place.plot(depths, _positive(part.norms[first:]), **_YOURS)  # type: ignore[arg-type]
         place.set_yscale("log")
         place.set_xlabel("depth")
-        if place is not gradient:
+        if name != _GRADIENT:
             ticks = [depth for depth in depths if not depth & (depth - 1)]
             place.set_xscale("log", base=2)
             place.set_xticks(ticks, [str(depth) for depth in ticks])

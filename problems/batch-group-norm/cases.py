@@ -19,12 +19,16 @@ def training_batches(draw):
 @case
 def fresh_layers(draw):
     "scales and shifts, gradients included, also where gamma and beta are what a fresh layer has"
-    ones, zeros = torch.ones(4).double(), torch.zeros(4).double()
     return [
-        _batch_norm(draw.stream(5, 4), ones, zeros, zeros, ones, True),
-        _batch_norm(draw.stream(3, 4, 2), ones, zeros, zeros, ones, False),
-        _group_norm(draw.stream(2, 4, 5), 2, ones, zeros),
+        _batch_norm(draw.stream(5, 4), *_fresh(4), *reversed(_fresh(4)), True),
+        _batch_norm(draw.stream(3, 4, 2), *_fresh(4), *reversed(_fresh(4)), False),
+        _group_norm(draw.stream(2, 4, 5), 2, *_fresh(4)),
     ]
+
+
+def _fresh(channels):
+    """A gamma of ones and a beta of zeros; the other way round, a running mean and variance."""
+    return torch.ones(channels).double(), torch.zeros(channels).double()
 
 
 @case

@@ -400,7 +400,7 @@ def predicted(state, ids, **kept):
 
 @relation
 def training_in_lower_precision(draw):
-    "keeps its input's dtype in training with dropout"
+    "keeps its parameters' dtype in training with dropout"
     return [
         training_runs(
             "DecoderOnlyLM", {**CONFIG, "dropout": 0.5}, model_state(draw), some_ids(draw, 2, 4), runs=1

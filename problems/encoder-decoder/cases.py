@@ -408,7 +408,7 @@ def dropout_at(draw, p, *sites):
 
 @relation
 def training_in_lower_precision(draw):
-    "keeps its input's dtype in training with dropout"
+    "keeps its parameters' dtype in training with dropout"
     return [
         training_runs("EncoderDecoder", {**CONFIG, "dropout": 0.5}, model_state(draw), *ids(draw), runs=1).in_dtype(
             dtype
