@@ -24,6 +24,7 @@ from judge.processes import device, runner, wire
 from judge.program import Program, ScratchPath
 
 DEPTH = 16  # of the streams that are measured with every submission, without gradients
+_SWEEP = 24  # steps
 POOL_SIZE = 4099  # a prime, so that the repeating pool meets the rows of a tensor at other places
 
 
@@ -215,8 +216,8 @@ class DrawnProblem:
 
     def _extras(self, program: Program) -> tuple[str, ...]:
         """Further untimed runs: for the first call of each entry point and set of given arguments."""
-        if program.raises:
-            return ()
+        if program.raises or (program.light and len(program.steps) > _SWEEP):
+            return ()  # of a sweep the first call of each kind is elsewhere
         kind = _kind(program)
         full = (*kind, "full")
         seen = kind if program.light else full
