@@ -32,6 +32,7 @@ __all__ = [
     "ScratchPath",
     "call",
     "case",
+    "leading_shapes",
     "masked_situations",
     "module_call",
     "module_stream",
@@ -274,6 +275,13 @@ def module_call(
     one.eval(module)
     one.apply(module, *args, **kwargs).observe("output")
     return one
+
+
+def leading_shapes(d: int) -> list[tuple[int, ...]]:
+    """What may stand before a last axis of size ``d``: every rank, ones, many, and sizes that equal ``d``."""
+    return [
+        (), (1,), (9,), (d,), (1, 1), (6, 1), (1, 6), (d, d), (2, 33), (1, 1, 1), (2, 3, 4), (2, 1, 3, 2),
+    ]  # fmt: skip
 
 
 def masked_situations(

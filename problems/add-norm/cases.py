@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import Call, case, module_call, relation
+from judge.authoring import Call, case, leading_shapes, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
 
 D_MODEL = 12
@@ -33,10 +33,18 @@ def plain_sum(draw):
 @case
 def any_leading_dimensions(draw):
     "takes a single vector, a matrix and any number of leading dimensions"
-    return [
+    calls = [
         module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, *shape, D_MODEL))
         for shape in ((), (5,), (2, 3, 4, 5))
     ]
+    one = Call()
+    module = one.construct("AddNorm", **CONFIG)
+    one.to(module)
+    one.load_state(module, draw.norm("norm", D_MODEL))
+    one.eval(module)
+    for shape in leading_shapes(D_MODEL):
+        one.apply(module, *pair(draw, *shape, D_MODEL)).observe(f"x {(*shape, D_MODEL)}")
+    return [*calls, one.values_only().under_no_grad()]
 
 
 @case

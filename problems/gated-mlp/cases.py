@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, leading_shapes
 
 ACTIVATIONS = ("silu", "gelu", "relu", "sigmoid", "identity")
 
@@ -62,7 +62,15 @@ def any_leading_dimensions(draw):
     "takes a single vector, a matrix and any number of leading dimensions"
     parts = weights(draw, 12, 20)
     shapes = [(12,), (5, 12), (1, 1, 12), (1, 5, 12), (2, 3, 1, 5, 12)]
-    return [call("gated_mlp_forward", draw.normal(*shape), **parts) for shape in shapes]
+    return [*(call("gated_mlp_forward", draw.normal(*shape), **parts) for shape in shapes), of_every_shape(draw)]
+
+
+def of_every_shape(draw):
+    """Calls on inputs of every shape, without gradients."""
+    one = Call()
+    for shape in leading_shapes(12):
+        one.function("gated_mlp_forward", draw.normal(*shape, 12), **weights(draw, 12, 20)).observe(f"x {(*shape, 12)}")
+    return one.values_only()
 
 
 @case

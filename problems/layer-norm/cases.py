@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, leading_shapes
 
 
 @case
@@ -96,7 +96,17 @@ def two_axes(draw):
 @case
 def four_axes(draw):
     "normalizes the last axis only, also behind three leading ones"
-    return call("layer_norm_forward", draw.stream(2, 3, 5, 7), draw.gain(7), draw.bias(7))
+    return [call("layer_norm_forward", draw.stream(2, 3, 5, 7), draw.gain(7), draw.bias(7)), of_every_shape(draw)]
+
+
+def of_every_shape(draw):
+    """Calls on inputs of every shape, without gradients."""
+    one = Call()
+    for shape in leading_shapes(7):
+        one.function("layer_norm_forward", draw.stream(*shape, 7), draw.gain(7), draw.bias(7)).observe(
+            f"x {(*shape, 7)}"
+        )
+    return one.values_only()
 
 
 @case

@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, leading_shapes
 
 ACTIVATIONS = ("relu", "gelu")
 
@@ -56,7 +56,15 @@ def any_leading_dimensions(draw):
     "takes a single vector, a matrix and any number of leading dimensions"
     parts = parameters(draw)
     shapes = [(12,), (5, 12), (1, 1, 12), (2, 3, 1, 5, 12)]
-    return [call("position_wise_ffn", draw.normal(*shape), **parts) for shape in shapes]
+    return [*(call("position_wise_ffn", draw.normal(*shape), **parts) for shape in shapes), of_every_shape(draw)]
+
+
+def of_every_shape(draw):
+    """Calls on inputs of every shape, without gradients."""
+    one = Call()
+    for shape in leading_shapes(12):
+        one.function("position_wise_ffn", draw.normal(*shape, 12), **parameters(draw)).observe(f"x {(*shape, 12)}")
+    return one.values_only()
 
 
 @case

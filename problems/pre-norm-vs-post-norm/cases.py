@@ -62,7 +62,16 @@ def masks_of_every_form(draw):
     return [
         in_every_situation(draw, block, heads)
         for block, heads in ((PRE_BLOCK, 1), (PRE_BLOCK, 3), (POST_BLOCK, 1), (POST_BLOCK, 3))
-    ]
+    ] + [stacks_of_every_size(draw)]
+
+
+def stacks_of_every_size(draw):
+    """Calls of both stacks at each size, without gradients."""
+    one, params = Call(), parameters(draw)
+    for stack in (PRE_STACK, POST_STACK):
+        for shape in ((1, 5), (3, 1), (1, 1), (3, 3), (2, D_MODEL), (1, 40)):
+            one.function(stack, mild_stream(draw, *shape, D_MODEL), HEADS, params, 2).observe(f"{stack} of {shape}")
+    return one.values_only().under_no_grad()
 
 
 def in_every_situation(draw, block, heads):

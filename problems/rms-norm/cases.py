@@ -2,7 +2,7 @@
 
 import torch
 
-from judge.authoring import call, case
+from judge.authoring import Call, call, case, leading_shapes
 
 
 @case
@@ -83,7 +83,16 @@ def two_and_four_axes(draw):
         call("rms_norm_forward", draw.stream(5, 7), draw.gain(7)),
         call("rms_norm_forward", draw.stream(2, 3, 4, 7), draw.gain(7)),
         call("rms_norm_forward", draw.stream(300, 5), draw.gain(5)),
+        of_every_shape(draw),
     ]
+
+
+def of_every_shape(draw):
+    """Calls on inputs of every shape, without gradients."""
+    one = Call()
+    for shape in leading_shapes(7):
+        one.function("rms_norm_forward", draw.stream(*shape, 7), draw.gain(7)).observe(f"x {(*shape, 7)}")
+    return one.values_only()
 
 
 @case
