@@ -20,6 +20,7 @@ MEASUREMENTS = {
     "What a diagnosis adds": ["diagnosis.py"],
     "The lock": ["lock.py"],
     "Tests as the answer": ["tests_kind.py"],
+    "Proofs": ["verify.py"],
 }
 HEAD = """\
 # Measurements
