@@ -1,7 +1,7 @@
 # `make check` is what CI runs. PYTHON is the interpreter of the environment that the project is installed in.
 PYTHON ?= python
 
-.PHONY: check check-static test verify bench
+.PHONY: check check-static test verify proofs bench
 
 check: check-static test verify
 
@@ -14,7 +14,11 @@ test:
 	$(PYTHON) -m pytest
 
 verify:
-	$(PYTHON) -m cli verify --seed 1
+	$(PYTHON) -m cli verify --quick --seed 1
+
+# Every mutant on every case, on fresh inputs: for the night, and after a change of the engine.
+proofs:
+	$(PYTHON) -m cli verify --no-cache
 
 bench:
 	$(PYTHON) benchmarks/all.py

@@ -115,6 +115,7 @@ Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or 
 Workers = Annotated[int | None, typer.Option(min=1, help="How many at a time.  [default: one per processor]")]
 Diagnose = Annotated[bool, typer.Option("--diagnose", help="Look for the bugs, too: slower.")]
 Production = Annotated[bool, typer.Option("--production", help="Judge mutants like a student's file: slower.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Try each seeded bug on the cases that it names, and not on all.")]
 ProofSeed = Annotated[int | None, typer.Option(min=0, help="Draw the inputs with it; else anew.", show_default=False)]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Prove again what has not changed, too.")]
 Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
@@ -296,7 +297,7 @@ def grade(
 @app.command()
 def verify(
     ids: Ids = None, isolation: How = Isolation.auto, production: Production = False, seed: ProofSeed = None,
-    no_cache: NoCache = False,
+    no_cache: NoCache = False, quick: Quick = False,
 ) -> None:  # fmt: skip
     """Prove problems: right answers pass, every seeded bug fails."""
     from judge import catalog, proof_cache
@@ -306,14 +307,14 @@ def verify(
     gc.enable()  # this one takes its time
     chosen = [catalog.find_problem(id).id for id in ids] if ids else catalog.problem_ids()
     problems = {id: catalog.load_problem(id) for id in chosen}
-    cached = not (no_cache or production or seed is not None)
+    cached = not (no_cache or production or quick or seed is not None)
     proofs = [known for problem in problems.values() if cached and (known := proof_cache.recall(problem))]
     for one in proofs:
         _say_now(proof.render(one) if ids else proof.line(one))
     missing = [problem for problem in problems.values() if problem.id not in {known.problem for known in proofs}]
     if missing:
         with launch.take(isolation.value) as engine, _proving(len(missing)) as (step, ready):
-            for one in proving.verify(missing, engine, step, seed=seed, production=production):
+            for one in proving.verify(missing, engine, step, seed=seed, production=production, quick=quick):
                 ready(one)
                 _say_now(proof.render(one) if ids else proof.line(one))
                 if cached:

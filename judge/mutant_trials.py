@@ -25,9 +25,15 @@ _MOST_SECONDS = 240  # whoever asked waits 300
 _CLEAR = 0.01  # ten times what a proof asks for
 
 
-def trial(problem: DrawnProblem, name: str, source: str, seconds: float) -> dict[str, Any] | None:
-    """The cases that a mutant fails and how clearly; None if it gave no answer in ``seconds`` of processor time."""
-    return _in_a_child(lambda: _fared(problem, name, source), seconds)
+def trial(
+    problem: DrawnProblem, name: str, source: str, seconds: float, cases: Sequence[str] = ()
+) -> dict[str, Any] | None:
+    """The cases, of all or of ``cases``, that a mutant fails, and how clearly.
+
+    None if it gave no answer in ``seconds`` of processor time.
+    """
+    chosen = [case for case in problem.cases if not cases or case.name in cases]
+    return _in_a_child(lambda: _fared(chosen, problem, name, source), seconds)
 
 
 def equal_pairs(
@@ -44,12 +50,12 @@ def equal_pairs(
     return None if found is None else list(found["pairs"])
 
 
-def _fared(problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
+def _fared(cases: Sequence[DrawnCase], problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
     namespace = load(Path(f"mutant {name}"), source)
-    outcomes = {case.name: _outcome(problem, namespace, case) for case in problem.cases}
+    outcomes = {case.name: _outcome(problem, namespace, case) for case in cases}
     failed = [case for case, outcome in outcomes.items() if not outcome.passed]
     severity = max((outcomes[case].severity for case in failed), default=0.0)
-    random = [case.name for case in problem.cases if any(call.program.random for call in case.calls)]
+    random = [case.name for case in cases if any(call.program.random for call in case.calls)]
     return {
         "failed": failed,
         "severity": severity if math.isfinite(severity) else None,

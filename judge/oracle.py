@@ -48,7 +48,7 @@ class Oracle:
             return self._result(header)
         elif kind == "mutant":
             about = header["name"], header["source"], header["seconds"]
-            return {"type": kind, "fared": self._trial(*about, keep=header["keep"])}
+            return {"type": kind, "fared": self._trial(*about, cases=header["cases"], keep=header["keep"])}
         elif kind == "equal pairs":
             return {"type": kind, "pairs": self._equal_pairs(header["seconds"])}
         elif kind == "traced":
@@ -168,10 +168,10 @@ class Oracle:
             for label, call in self.problem.streams.items()
         ]
 
-    def _trial(self, name: str, source: str, seconds: float, *, keep: bool) -> dict[str, Any] | None:
+    def _trial(self, name: str, source: str, seconds: float, *, cases: list[str], keep: bool) -> dict[str, Any] | None:
         from judge.mutant_trials import trial
 
-        fared = trial(self.problem, name, source, seconds)
+        fared = trial(self.problem, name, source, seconds, cases)
         if fared is not None and keep:
             self.sources[name], self.fared[name] = source, fared
         return fared

@@ -23,6 +23,7 @@ from judge.processes.supervision import Engine, Event, Worker
 LOADING = -1
 _LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
 _EXIT_SECONDS = 2.0
+_OVERTAKEN_SECONDS = 0.5
 _MOST_OF_A_KIND = 2
 _MOST_ANSWERED = 1 << 28  # bytes of all answers together: they wait here for the comparison
 _MOST_SAID = 2000  # characters that a worker's report on the import may show
@@ -149,7 +150,7 @@ class Runner:
     def _load(self, worker: Worker, now: float) -> bool:
         """Wait for the import; whether the submission can be called."""
         seconds = self._limits.import_seconds
-        event = worker.next_event(now + seconds)
+        event = _before_a_flood(worker, worker.next_event(now + seconds))
         if event is None or event.at > now + seconds:
             self.ran.import_lost = Lost("time limit", f"the file was not imported after {seconds:g} s")
         elif event.kind != "frame":
@@ -244,6 +245,19 @@ class Runner:
     def over_memory(self) -> bool:
         """Whether the parent's own account says that the memory limit was passed."""
         return (self.ran.peak_mib or 0.0) > self._limits.memory_mib + _OWN_MIB
+
+
+def _before_a_flood(worker: Worker, event: Event | None) -> Event | None:
+    """The report on the import, if a call after it printed too much: that comes by another pipe, and may be first."""
+    if event is None or event.kind != "flood" or printed_by(bytes(worker.log)).keys() <= {LOADING}:
+        return event
+    later = worker.next_event(time.monotonic() + _OVERTAKEN_SECONDS)
+    if later is None or later.kind != "frame":
+        if later is not None:
+            worker.events.put(later)
+        return event
+    worker.events.put(event)
+    return later
 
 
 def end_of(worker: Worker, event: Event, when: str, output_kib: int) -> Lost:

@@ -78,16 +78,19 @@ def verify(
     workers: int = 2,
     seed: int | None = None,
     production: bool = False,
+    quick: bool = False,
 ) -> Iterator[Proof]:
     """The proofs of all problems, each as it is ready, ``workers`` at a time, those with most to prove first.
 
     ``seed`` draws the inputs; each problem draws its own if none is given. ``production``: judge mutants like a
-    student's file; otherwise the oracle worker tries them itself, where it can.
+    student's file; otherwise the oracle worker tries them itself, where it can. ``quick``: mutants meet only the cases
+    of their kills, so what needs all of them is not looked at: decoration, margins, mutants that are equal.
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
     with ThreadPoolExecutor(max_workers=workers) as pool:
         proofs = [
-            pool.submit(_prover(problem)(problem, engine, progress, seed, production).prove) for problem in heaviest
+            pool.submit(_prover(problem)(problem, engine, progress, seed, production, quick).prove)
+            for problem in heaviest
         ]
         yield from (proof.result() for proof in as_completed(proofs))
 
@@ -101,8 +104,11 @@ def _prover(problem: Problem) -> type[Prover]:
 class Prover:
     """The proof of one problem while it is made."""
 
-    def __init__(self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool):
+    def __init__(
+        self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool, quick: bool
+    ):
         self.problem = problem
+        self._quick = quick
         self.proof = Proof(problem.id)
         self._done = self._total = 0
         self._engine = engine
@@ -139,12 +145,13 @@ class Prover:
         self.proof.rewrites = len(rewrites)
         if not self._production:  # a trial that the reference fails would fail everything
             reference = (self._hidden / "reference.py").read_text(encoding="utf-8")
-            fared = self._trial("reference", reference, keep=False)
+            fared = self._trial("reference", reference, [], keep=False)
             self._production = fared is None or bool(fared["failed"])
         for mutant in mutants:
             self._wrong(mutant)
-        self._no_decoration(mutants)
-        self._no_equals()
+        if not self._quick:
+            self._no_decoration(mutants)
+            self._no_equals()
         self._no_junk()
 
     def _no_equals(self) -> None:
@@ -194,7 +201,7 @@ class Prover:
                 self._complain(f"mutant {mutant.name!r} passes the case {case!r} of its kills (seed {self._seed})")
         if severity < self.proof.mildest_mutant:
             self.proof.mildest_mutant, self.proof.mildest_name = severity, mutant.name
-        if severity < MUTANT_MARGIN:
+        if severity < MUTANT_MARGIN and not self._quick:
             self._complain(
                 f"mutant {mutant.name!r} differs by only {severity:.1e}, less than {MUTANT_MARGIN:g}; change an input"
             )
@@ -203,7 +210,8 @@ class Prover:
         """Whether a mutant is accepted, which cases kill it, and how clearly the clearest does."""
         if not self._production:
             self._tell(f"mutant {mutant.name}")
-            fared = self._trial(mutant.name, mutant.source, keep=True)
+            cases = [*mutant.kills] if self._quick else []
+            fared = self._trial(mutant.name, mutant.source, cases, keep=not self._quick)
             if fared is None:
                 self._complain(f"mutant {mutant.name!r} gave no answer in {self._seconds:g} s, or ended its process")
             else:
@@ -213,9 +221,9 @@ class Prover:
         severity = max((_severity(case.findings) for case in report.failed), default=0.0)
         return report.verdict == "accepted", [case.name for case in report.failed], severity
 
-    def _trial(self, name: str, source: str, *, keep: bool) -> dict[str, Any] | None:
-        question = {"type": "mutant", "name": name, "source": source, "seconds": self._seconds, "keep": keep}
-        fared: dict[str, Any] | None = self._opened.ask(question)["fared"]
+    def _trial(self, name: str, source: str, cases: list[str], *, keep: bool) -> dict[str, Any] | None:
+        question = {"type": "mutant", "name": name, "source": source, "seconds": self._seconds}
+        fared: dict[str, Any] | None = self._opened.ask(question | {"cases": cases, "keep": keep})["fared"]
         return fared
 
     @property

@@ -92,7 +92,7 @@ def run(tmp_path, monkeypatch, capsys):
 
     kept: dict[str, Proof] = {}
 
-    def verify(problems, engine, progress, *, seed, production):
+    def verify(problems, engine, progress, *, seed, production, quick):
         for one in problems:
             run.proven.append((one.id, seed))
             yield Proof(one.id, complaints=["the reference is wrong"] if one.id == "rms-norm" else [])
@@ -499,9 +499,9 @@ def test_verify_proves_again_only_what_has_changed(run):
     run("verify")
     assert run.proven == [("rms-norm", None)]  # what is not proven is tried again
     run.proven.clear()
-    for anew in (["--no-cache"], ["--seed", "7"], ["--production"]):
+    for anew in (["--no-cache"], ["--seed", "7"], ["--production"], ["--quick"]):
         run("verify", "layer-norm", *anew)
-    assert run.proven == [("layer-norm", None), ("layer-norm", 7), ("layer-norm", None)]
+    assert run.proven == [("layer-norm", None), ("layer-norm", 7), ("layer-norm", None), ("layer-norm", None)]
 
 
 def test_doctor_finds_nothing_missing_here(run):

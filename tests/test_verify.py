@@ -195,6 +195,34 @@ def test_the_way_of_a_submission_proves_the_same(tmp_path, engine, proofs, monke
     assert [c for c in proof.complaints if c.startswith("mutant")] == told
 
 
+def test_a_quick_proof_tries_a_mutant_on_the_cases_of_its_kills_and_asks_no_more(tmp_path, engine):
+    complete(tmp_path / "softmax")
+    problem = load_problem("softmax", folder=tmp_path).model_copy(update={"oracle": "right"})
+    (whole,) = verify([problem], engine, seed=3)
+    (quick,) = verify([problem], engine, seed=3, quick=True)
+    assert quick.complaints == []
+    assert quick.kills.keys() == whole.kills.keys()
+    for name, killed in quick.kills.items():
+        assert killed
+        assert set(killed) <= set(whole.kills[name])
+    assert sum(map(len, quick.kills.values())) < sum(map(len, whole.kills.values()))
+
+
+def test_a_quick_proof_complains_of_a_kill_that_is_none(tmp_path, engine):
+    complete(tmp_path / "softmax")
+    path = tmp_path / "softmax" / "hidden" / "mutants.toml"
+    append(
+        tmp_path / "softmax" / "cases.py",
+        "\n\n@case\ndef blind(draw):\n    'sees nothing'\n    return call('solve', 0 * draw.normal(3, 4), draw.normal(4, 3))\n",
+    )
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('kills = ["many_columns"]', 'kills = ["blind"]'), encoding="utf-8"
+    )
+    problem = load_problem("softmax", folder=tmp_path).model_copy(update={"oracle": "right"})
+    (quick,) = verify([problem], engine, seed=3, quick=True)
+    assert any("'first_eight' is accepted" in complaint for complaint in quick.complaints)
+
+
 def test_a_mutant_that_never_ends_or_ends_its_process_is_judged_like_a_submission(tmp_path, engine, monkeypatch):
     monkeypatch.setattr(module, "junk", lambda *about: [])
     complete(tmp_path / "softmax")

@@ -5,7 +5,7 @@
          {"type": "pool"}, body   {"type": "call", "call": 3}, body ...
     in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
     out  {"type": "unreadable", "call": 3, "message"}   {"type": "result", "cases", "diagnosis", "streams", "worst"}
-    in   {"type": "mutant", "name", "source", "seconds", "keep"}   {"type": "equal pairs", "seconds"}
+    in   {"type": "mutant", "name", "source", "seconds", "cases", "keep"}   {"type": "equal pairs", "seconds"}
          {"type": "kinds"}   {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
          {"type": "traced", "case"}   {"type": "parts", "call": 3}, body
     out  the same types with "fared", "pairs", "kinds", "worst" and "complaints", "text", "call" and a body, "said"

@@ -60,8 +60,7 @@ def masks(draw):
 def masks_of_every_form(draw):
     """reads every form of mask at every size, one head and one token too, whatever was called before"""
     return [
-        in_every_situation(draw, block, heads)
-        for block, heads in ((PRE_BLOCK, 1), (PRE_BLOCK, 3), (POST_BLOCK, 3))
+        in_every_situation(draw, block, heads) for block, heads in ((PRE_BLOCK, 1), (PRE_BLOCK, 3), (POST_BLOCK, 3))
     ] + [stacks_of_every_size(draw)]
 
 
