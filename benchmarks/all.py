@@ -32,13 +32,14 @@ FOOT = """
 ## Where the time goes
 
 A submission from cold is one import of torch, about 1.0 s of it in our process, which stops the garbage collector and
-leaves without taking the interpreter down; 0.25 s of calls; and 0.05 s for the lock, the comparison and the report. The
-inputs are drawn and the reference's values computed while torch is still being imported. What remains above the limit
-are the calls: those of pre-norm-vs-post-norm take 36 ms by themselves, 64 ms with each input, setting and generator
-looked at before and after, and then 117 ms for the second run with its gradients, 36 ms for the runs on altered and
-edited inputs and 29 ms for the fake accelerator. The same 2 ms a call are what a save costs in `judge watch`, and, beside
-the forked process (15 ms of page faults and its end), what a submission costs in a class. The lock is 3 ms. A proof runs
-every seeded bug through every case in this way, where mutmut stops at the first assertion that fails.
+leaves without taking the interpreter down; 0.25 s of calls; and 0.05 s for the lock, the comparison and the report.
+The inputs are drawn and the reference's values computed while torch is still being imported. What remains above the
+limit are the calls: those of pre-norm-vs-post-norm take 36 ms by themselves, 64 ms with each input, setting and
+generator looked at before and after, and then 117 ms for the second run with its gradients, 36 ms for the runs on
+altered and edited inputs and 29 ms for the fake accelerator. The same 2 ms a call are what a save costs in `judge
+watch`, and, beside the forked process (15 ms of page faults and its end), what a submission costs in a class. The
+lock is 3 ms. A proof runs every seeded bug through every case in this way, where mutmut stops at the first assertion
+that fails.
 """
 
 
