@@ -174,7 +174,7 @@ def test_far_from_zero(impl):
 
 def test_dtypes(impl):
     for order in ORDERS:
-        for dtype, tolerance in [(torch.float32, 1e-3), (torch.bfloat16, 8e-2)]:
+        for dtype, tolerance in [(torch.float32, 1e-3), (torch.bfloat16, 5e-2)]:
             x, p = new(2, 3, 12).to(dtype), {name: (value / 4).to(dtype) for name, value in new_params(12).items()}
             wanted = right(order, x.double(), {name: value.double() for name, value in p.items()})
             for got in (block(impl, order)(x, HEADS, **p), stack(impl, order)(x, HEADS, p, 1)):

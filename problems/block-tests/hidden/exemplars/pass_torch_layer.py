@@ -181,7 +181,7 @@ def test_narrow_dtypes(impl, norm_first, dtype):
     wide, x = copy.deepcopy(layer).double().train(), stream().to(dtype)
     got = functions(impl, norm_first)[1](x, HEADS, params_of(layer), 1)
     assert got.dtype == dtype
-    check(got.double(), wide(x.double()), 8e-2 if dtype == torch.bfloat16 else 1e-3)
+    check(got.double(), wide(x.double()), 5e-2 if dtype == torch.bfloat16 else 1e-3)
 
 
 def test_what_was_given_is_left_alone(impl, norm_first):
