@@ -162,11 +162,19 @@ class Call:
     def eval(self, target: Result) -> Result:
         return self._add("eval", target=target)
 
+    def seed(self, number: int) -> Result:
+        """Seed PyTorch's random generator: the same module draws the same masks again."""
+        return self._add("seed", args=(number,))
+
     def deepcopy(self, target: Result) -> Result:
         return self._add("deepcopy", target=target)
 
     def state_dict(self, target: Result) -> Result:
         return self._add("state_dict", target=target)
+
+    def gradients(self, target: Result, loss: Result, *leaves: Result) -> Result:
+        """The gradients of a weighted sum of ``loss``: a dict of ``target``'s parameters', then one for each leaf."""
+        return self._add("gradients", target=target, args=(loss, *leaves))
 
     def sgd_step(self, target: Result, loss: Result, learning_rate: float = 0.1) -> Result:
         """One step of gradient descent on ``target``'s parameters; the loss is the sum of squares of ``loss``."""

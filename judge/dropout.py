@@ -66,6 +66,7 @@ def training_runs(
 ) -> Call:
     """One module in training, applied ``runs`` times to the same inputs, observed as "run0", "run1", ...
 
+    Half-way it is evaluated once ("evaluation") and goes back to training.
     64 runs see everything at p = 0.5; at p = 0.25 an element that is never dropped shows in 128 only.
     """
     one = Call()
@@ -74,6 +75,10 @@ def training_runs(
     one.load_state(module, state)
     one.train(module)
     for index in range(runs):
+        if index == runs // 2 > 0:
+            one.eval(module)
+            one.apply(module, *args, **kwargs).observe("evaluation")
+            one.train(module)
         one.apply(module, *args, **kwargs).observe(f"run{index}")
     return one.random()
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from judge.parsing import parse
 from judge.statements import Source, Statement, is_compound
 from judge.suggest import closest, did_you_mean
 
@@ -104,7 +105,7 @@ def _read(key: str, text: str) -> Statement:
     """Read exactly one simple statement or header."""
     text = textwrap.dedent(text).strip()
     try:
-        body = ast.parse(text).body
+        body = parse(text).body
     except SyntaxError:
         return _read_header(key, text)
     if len(body) != 1:
@@ -117,7 +118,7 @@ def _read(key: str, text: str) -> Statement:
 def _read_header(key: str, text: str) -> Statement:
     is_elif = text.startswith("elif")
     try:
-        body = ast.parse(f"if 0:\n pass\n{text}\n pass" if is_elif else f"{text}\n pass").body
+        body = parse(f"if 0:\n pass\n{text}\n pass" if is_elif else f"{text}\n pass").body
     except SyntaxError as exc:
         message = f"is neither one simple statement nor the header of {_HEADERS}"
         raise EditError(key, text, message) from exc
@@ -147,7 +148,7 @@ def _new_statements(edit: Edit, wanted: Statement) -> tuple[str, bool]:
     """The new text, and whether it needs lines of its own."""
     text = textwrap.dedent(edit.after).strip()
     try:
-        body = ast.parse(text).body
+        body = parse(text).body
     except SyntaxError as exc:
         raise EditError("after", edit.after, f"does not parse: {exc.msg}, line {exc.lineno}") from exc
     if not body:

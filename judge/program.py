@@ -26,6 +26,7 @@ StepKind = Literal[
     "train",
     "eval",
     "deepcopy",
+    "seed",  # seed PyTorch's random generator with args[0]
     "state_dict",  # a snapshot: detached copies
     "write_file",  # the judge writes args[1], bytes as a uint8 tensor, to the scratch path args[0]
     "listing",  # the sorted names in the run's scratch folder
@@ -34,6 +35,7 @@ StepKind = Literal[
     "leaf",  # args[0] as a tensor that requires a gradient and has the gradient args[1]
     "module_list",  # an nn.ModuleList of the given callables args
     "calls",  # what has been noted of the given callables' calls, in order
+    "gradients",  # of a weighted sum of args[0]: [those of target's parameters by name, of the leaves args[1:]]
     "sgd_step",  # one step of plain gradient descent on the sum of target's last result
 ]
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from inspect import Parameter, Signature
 from typing import Any
 
+from judge.parsing import parse
+
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _SWALLOWING = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
@@ -19,7 +21,7 @@ _SWALLOWING = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 def parse_signature(text: str) -> Signature:
     """Read ``(x, gamma, eps=1e-5)``; the defaults are kept as their text. Raises ValueError."""
     try:
-        body = ast.parse(f"def contract{text}: pass").body
+        body = parse(f"def contract{text}: pass").body
     except SyntaxError as exc:
         raise ValueError(f"{text!r} is no parameter list; write it as (x, gamma, eps=1e-5)") from exc
     contract = body[0]

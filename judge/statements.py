@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from judge.parsing import parse
+
 _Headed = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NOT_IN_A_HEADER = ("body", "orelse", "decorator_list")
@@ -73,7 +75,7 @@ class Source:
             self._starts.append(self._starts[-1] + len(line.encode()) + 1)
         self._statements: dict[str, list[Statement]] = {}
         self.paths: set[str] = set()  # of every function and class
-        for statement in self._walk(ast.parse(text), ""):
+        for statement in self._walk(parse(text), ""):
             self.paths.add(statement.own_path)
             if statement.is_header or not is_compound(statement.node):
                 self._statements.setdefault(statement.key, []).append(statement)

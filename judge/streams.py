@@ -11,6 +11,7 @@ from pathlib import Path
 from judge.catalog import load_problems
 from judge.errors import UsageError
 from judge.models import Growth, Problem, StreamCurve, StreamReport
+from judge.parsing import parse
 from judge.pipeline import OpenProblem
 from judge.processes.supervision import Engine
 from judge.submission import read_submission
@@ -65,7 +66,7 @@ def measure(
 
 def stream_names(problem: Problem) -> list[str]:
     """The names of a problem's @stream functions, without running anything."""
-    tree = ast.parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
+    tree = parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
     return [
         node.name
         for node in tree.body

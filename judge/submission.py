@@ -11,7 +11,6 @@ import errno
 import os
 import re
 import stat
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from judge.entry_points import faults
 from judge.errors import SubmissionError, UsageError
 from judge.misplaced import find_misplaced
 from judge.models import ClosedUse, Problem, Submission
+from judge.parsing import parse
 
 MOST_BYTES = 256 * 1024
 MOST_REMARKS = 10
@@ -135,9 +135,7 @@ def _refuse_other_coding(path: Path, text: str) -> None:
 
 def _parse(path: Path, text: str) -> ast.Module:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the student reads them where the code runs
-            tree = ast.parse(text)
+        tree = parse(text)
     except SyntaxError as exc:
         raise _refusal(path, text, _plainly(exc.msg), exc.lineno, exc.offset) from exc
     except (RecursionError, MemoryError, ValueError, OverflowError) as exc:

@@ -11,7 +11,6 @@ order; the first complaint is the first thing to mend:
 
 from __future__ import annotations
 
-import ast
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from judge.errors import Error, SubmissionError
 from judge.junk import junk, raising
 from judge.models import ClosedUse, Problem, Report, Submission
 from judge.mutants import Mutant, load_mutants
+from judge.parsing import parse
 from judge.pipeline import OpenProblem
 from judge.processes.supervision import Engine
 from judge.submission import read_submission
@@ -282,7 +282,7 @@ class Prover:
             )
 
     def _source(self, name: str, source: str) -> Submission:
-        answers = read_answers(ast.parse(source)) if self.problem.kind == "answers" else None
+        answers = read_answers(parse(source)) if self.problem.kind == "answers" else None
         return Submission(path=Path(f"{name}.py"), source=source.encode(), answers=answers)
 
     def _tell(self, now: str) -> None:

@@ -280,10 +280,11 @@ def test_training_runs_are_one_module_in_training_applied_many_times():
     x, state = normal(2, 3, seed=11), {"weight": normal(2, 3, seed=12)}
     one = training_runs("Block", {"dropout": 0.5}, state, x, runs=3, mask=None)
     assert isinstance(one, Call)
-    assert [step.kind for step in one.program.steps] == ["construct", "to", "load_state", "train", *["apply"] * 3]
-    assert [step.observe for step in one.program.steps[4:]] == ["run0", "run1", "run2"]
-    assert all(
-        step.target.step == 0 and step.args[0] is x and step.kwargs == {"mask": None} for step in one.program.steps[4:]
-    )
+    evaluated = ["eval", "apply", "train"]
+    kinds = ["construct", "to", "load_state", "train", "apply", *evaluated, "apply", "apply"]
+    assert [step.kind for step in one.program.steps] == kinds
+    applied = [step for step in one.program.steps if step.kind == "apply"]
+    assert [step.observe for step in applied] == ["run0", "evaluation", "run1", "run2"]
+    assert all(step.target.step == 0 and step.args[0] is x and step.kwargs == {"mask": None} for step in applied)
     assert one.program.random
     assert one.program.light

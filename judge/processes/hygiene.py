@@ -99,9 +99,9 @@ def generator_state() -> tuple[torch.Tensor, int, int]:
     return _generator_state(), _registered[0], torch.initial_seed()
 
 
-def reseed() -> None:
-    """Seed it with a number that nobody knows: whoever seeds it to the same number each time shows each time."""
-    _seed_generator(int.from_bytes(_urandom(7), "little"))
+def reseed(number: int | None = None) -> None:
+    """Seed it, by default with what nobody knows: whoever seeds it to the same number each time shows each time."""
+    _seed_generator(int.from_bytes(_urandom(7), "little") if number is None else number)
 
 
 def same_seed(before: tuple[torch.Tensor, int, int]) -> bool:

@@ -95,6 +95,8 @@ class Run:
             return given.leaf(*args) if step.kind == "leaf" else nn.ModuleList(args)
         if step.kind == "calls":
             return list(self.calls)
+        if step.kind == "seed":
+            return hygiene.reseed(*args)
         return self._module_step(index, step, target, args)
 
     def encore(self, scale: float) -> None:
@@ -134,7 +136,7 @@ class Run:
             return self._constructed(index, _deepcopy(target), training=id(target) in self._training)
         if step.kind == "state_dict":
             return {key: tensor.detach().clone() for key, tensor in target.state_dict().items()}
-        return _sgd_step(target, *args)
+        return _gradients(target, *args) if step.kind == "gradients" else _sgd_step(target, *args)
 
     def _constructed(self, index: int, result: Any, training: bool = True) -> Any:
         if isinstance(result, nn.Module):
@@ -196,6 +198,12 @@ class Run:
         return step.target is not None and id(self._resolve(step.target)) in self._training
 
 
+def weighted_sum(result: torch.Tensor) -> torch.Tensor:
+    """The sum of a result's entries, each times a number of its own: what the step "gradients" differentiates."""
+    weights = torch.arange(1, result.numel() + 1, dtype=torch.float64).square().cos().reshape(result.shape)
+    return (result * weights).sum()
+
+
 class BareRun(Run):
     """A run that nothing is observed of but the named results."""
 
@@ -245,6 +253,14 @@ def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:
     wrong += [f"{key} is no trainable parameter" for key in state if key in own and key not in trainable]
     if wrong:
         raise StepError("state", "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else ""))
+
+
+def _gradients(module: nn.Module, loss: torch.Tensor, *leaves: torch.Tensor) -> list[Any]:
+    module.zero_grad()
+    torch.autograd.backward(weighted_sum(loss))
+    of_parameters = {name: parameter.grad for name, parameter in module.named_parameters(remove_duplicate=False)}
+    found = [of_parameters, *(leaf.grad for leaf in leaves)]
+    return _deepcopy(found)  # the next step's gradients are added to these
 
 
 def _sgd_step(module: nn.Module, result: torch.Tensor, learning_rate: float) -> None:

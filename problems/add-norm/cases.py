@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, leading_shapes, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 D_MODEL = 12
 CONFIG = {"d_model": D_MODEL}
@@ -206,6 +207,13 @@ def dropout_at(draw, p):
         )
 
     return runs, check
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    state, inputs = draw.norm("norm", D_MODEL), pair(draw, 2, 5, D_MODEL)
+    return training_gradients(draw, "AddNorm", {**CONFIG, "dropout": 0.5}, state, *inputs)
 
 
 @relation

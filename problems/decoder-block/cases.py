@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, masked_situations, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 BLOCK = "TransformerDecoderBlock"
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -468,6 +469,13 @@ def attention_fault(runs, p, name, state, x, memory):
 
     mistakes = mistakes_of(ATTENTION_MISTAKES, state, x, memory, prefix=f"{name}.")
     return compare_dropout(runs, p, sites, predict, mistakes=mistakes)
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    state, (x, memory), masks = block_state(draw), streams(draw), (open_mask(draw, 5, 5), draw.mask(5, 7))
+    return training_gradients(draw, BLOCK, {**CONFIG, "dropout": 0.5}, state, x, memory, *masks)
 
 
 @relation

@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 VOCAB, MAX_LEN, D_MODEL, D_FF, NUM_HEADS, NUM_BLOCKS = 11, 7, 12, 20, 3, 2
 CONFIG = {
@@ -396,6 +397,13 @@ def predicted(state, ids, **kept):
         activated = torch.nn.functional.gelu(linear("mlp.fc1", norm("blocks.0.norm2", x)))
         x = x + linear("mlp.fc2", activated * keep("activated", 1, 1, 4)) * keep("output", 1, 1, 4)
     return norm("norm", x) * keep("normalized", 1, 1, 4) @ state["tokens.weight"].T
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    ids = some_ids(draw, 2, 4)
+    return training_gradients(draw, "DecoderOnlyLM", {**CONFIG, "dropout": 0.5}, model_state(draw), ids)
 
 
 @relation

@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, masked_situations, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 BLOCK = "TransformerEncoderBlock"
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -300,6 +301,13 @@ def dropout_at(draw, p, mask=None):
         )
 
     return calls, check
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    x, mask = wide_stream(draw, 2, 5), draw.mask(5, 5)
+    return training_gradients(draw, BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), x, mask=mask)
 
 
 @relation

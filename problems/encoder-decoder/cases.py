@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 MODEL = "EncoderDecoder"
 SOURCE_VOCAB, TARGET_VOCAB, D_MODEL, D_FF, NUM_HEADS = 11, 9, 12, 20, 3
@@ -404,6 +405,12 @@ def dropout_at(draw, p, *sites):
         return next(filter(None, found), None)
 
     return list(calls), check
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    return training_gradients(draw, MODEL, {**CONFIG, "dropout": 0.5}, model_state(draw), *ids(draw))
 
 
 @relation

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from judge.authoring import Call, case, masked_situations, module_call, relation, same
 from judge.dropout import TOLERANCE, Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 CONFIG = {"d_model": 12, "num_heads": 3, "d_ff": 20, "dropout": 0.0}
 TINY = {"d_model": 4, "num_heads": 2, "d_ff": 4}
@@ -187,6 +188,13 @@ def predicted(state, x, **kept):
 def predictor(state, x, names):
     """For `compare_dropout`: the outputs for the masks of the sites ``names``, in this order."""
     return lambda *keeps: predicted(state, x, **dict(zip(names, keeps, strict=True)))
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    x, mask = stream(draw, 2, 5), draw.mask(5, 5)
+    return training_gradients(draw, "Block", {**CONFIG, "dropout": 0.5}, block_state(draw), x, mask=mask)
 
 
 @relation

@@ -10,10 +10,10 @@ from judge.authoring import (
     module_stream,
     plain_norms,
     relation,
-    same,
     stream,
 )
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
 CONFIG = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF}
@@ -23,7 +23,6 @@ TINY = {"d_model": 4, "num_heads": 2, "d_ff": 4}
 WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
 ACTIVATED = Site("the activations after GELU", {"hidden channel": 4})
 OUTPUT = Site("the output of fc2", {"channel": 4})
-LEARNING_RATE = 1e-3
 ATTENTION_MISTAKES = {  # what is dropped besides or instead of the attention weights
     "elements of the attention output are dropped, besides its weights": ("weights", "attention_output"),
     "elements of the residual stream are dropped": ("weights", "stream"),
@@ -403,55 +402,10 @@ def dropout_probability(draw):
 
 
 @relation
-def gradients_of_what_is_kept(draw):
+def gradients_in_training(draw):
     "passes gradients back, in training, through exactly the elements that its output was computed with"
-    x, state, calls = wide_stream(draw, 2, 2, 4), tiny_state(draw), []
-    attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
-    blocks = [(attention, {"weights": WEIGHTS}), (mlp, {"activated": ACTIVATED, "output": OUTPUT})]
-    for given, _ in blocks:
-        one = Call()
-        block = one.construct("PreNormBlock", **{**TINY, "dropout": 0.5})
-        one.to(block)
-        one.load_state(block, given)
-        one.train(block)
-        one.sgd_step(block, one.apply(block, x).observe("output"), LEARNING_RATE)
-        one.state_dict(block).observe("after a step")
-        calls.append(one.random())
-
-    def check(observations):
-        for (given, sites), observation in zip(blocks, observations, strict=True):
-            gradient = gradient_by_masks(given, x, observation["output"], sites)
-            moved = {key: (given[key] - after) / LEARNING_RATE for key, after in observation["after a step"].items()}
-            # The masks behind a silent linear map can't be read, and only its own gradients depend on them.
-            keys = [key for key, tensor in given.items() if tensor.any()]
-            if gradient and not same(flat(moved, keys), flat(gradient, keys), 1e-4):
-                places = " and ".join(site.name for site in sites.values())
-                return f"the gradients are not those of the output, which goes through other elements of {places}"
-        return None
-
-    return calls, check
-
-
-def gradient_by_masks(state, x, output, sites):
-    """The gradient of the output's sum of squares, through the masks of these sites that it shows; None if none fit."""
-    sizes = [site.elements for site in sites.values()]
-    keeps = 2.0 * ((torch.arange(2 ** sum(sizes))[:, None] >> torch.arange(sum(sizes))) & 1).double()
-    parts = keeps.split(sizes, dim=1)
-    with torch.enable_grad():
-        leaves = {key: tensor.detach().clone().requires_grad_() for key, tensor in state.items()}
-        shapes = [site.axes.values() for site in sites.values()]
-        kept = {name: part.reshape(-1, *s) for name, part, s in zip(sites, parts, shapes, strict=True)}
-        possible = predicted(leaves, x, **kept)  # (patterns, batch, token, feature)
-        distance, nearest = (possible - output).norm(dim=-1).min(dim=0)
-        if not bool((distance <= 1e-5 * possible.norm(dim=-1).max()).all()):
-            return None
-        shown = possible.gather(0, nearest[None, ..., None].expand(1, *output.shape))
-        gradients = torch.autograd.grad(shown.square().sum(), list(leaves.values()), materialize_grads=True)
-    return dict(zip(leaves, gradients, strict=True))
-
-
-def flat(tensors, keys):
-    return torch.cat([tensors[key].flatten() for key in keys])
+    x, mask = wide_stream(draw, 2, 5), draw.mask(5, 5)
+    return training_gradients(draw, "PreNormBlock", {**CONFIG, "dropout": 0.5}, block_state(draw), x, mask=mask)
 
 
 @stream

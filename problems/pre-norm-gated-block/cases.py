@@ -18,6 +18,7 @@ from judge.authoring import (
     stream,
 )
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 BLOCK = "PreNormGatedBlock"
 D_MODEL, NUM_HEADS, D_FF = 12, 3, 20
@@ -323,6 +324,13 @@ def attention_complaint(observation, p, state, x):
         lambda weights, output: predicted(state, x, weights=weights, attention_output=output),
         mistakes=mistakes,
     )
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    x, mask = wide_stream(draw), draw.mask(5, 5)
+    return training_gradients(draw, BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), x, mask=mask)
 
 
 @relation

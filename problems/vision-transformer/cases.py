@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.training_gradients import training_gradients
 
 CONFIG = {
     **{"img_size": (12, 10), "patch_size": (4, 5), "in_channels": 2, "d_model": 12, "d_ff": 20},
@@ -345,6 +346,13 @@ def predicted(state, block, images, **kept):
     activated = torch.nn.functional.gelu(linear(f"{block}.mlp.fc1", norm(f"{block}.norm2", x)))
     x = x + linear(f"{block}.mlp.fc2", activated * keep("activated", 1, 2)) * keep("output", 1, 4)
     return linear("head", norm("norm", x))
+
+
+@relation
+def gradients_in_training(draw):
+    "passes gradients back, in training, through exactly the elements that its output was computed with"
+    images, state = images_of(draw, 2), state_of(draw)
+    return training_gradients(draw, "VisionTransformer", {**CONFIG, "dropout": 0.5}, state, images)
 
 
 @relation
