@@ -13,7 +13,7 @@ from judge.training_gradients import training_gradients
 class Right(nn.Module):
     def __init__(self, p):
         super().__init__()
-        self.fc = nn.Linear(6, 8)
+        self.fc = nn.Linear(6, 32)
         self.dropout = nn.Dropout(p)
 
     def forward(self, x):
@@ -68,7 +68,7 @@ class NoGradientForTheInput(Right):
 
 def complaint(block, seed):
     draw = Draw(torch.Generator().manual_seed(seed))
-    state = {"fc.weight": draw.normal(8, 6), "fc.bias": draw.normal(8)}
+    state = {"fc.weight": draw.normal(32, 6) / 3, "fc.bias": draw.normal(32)}
     call, check = training_gradients(draw, "Block", {"p": 0.5}, state, draw.normal(2, 3, 6))
     run = Run(call.program, {"Block": block})
     run.execute()
