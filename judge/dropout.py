@@ -170,15 +170,25 @@ def _known(runs: Tensor, p: float, mistakes: Sequence[Mistake], units: Sequence[
 
 
 def _fault(dropped: Tensor, kept: Tensor, p: float, sites: Sequence[Site], units: Sequence[str]) -> str | None:
-    start = 0
-    for site in sites:
+    sizes = [site.elements for site in sites]
+    parts = list(zip(torch.split(dropped, sizes, -1), torch.split(kept, sizes, -1), sites, strict=True))
+    for dropped_part, kept_part, site in parts:
         shape = (*dropped.shape[:-1], *site.axes.values())
-        part = slice(start, start + site.elements)
-        fault = _site_fault(dropped[..., part].reshape(shape), kept[..., part].reshape(shape), p, site, units)
+        fault = _site_fault(dropped_part.reshape(shape), kept_part.reshape(shape), p, site, units)
         if fault:
             return fault
-        start += site.elements
+    for (dropped_one, kept_one, one), (dropped_other, kept_other, other) in combinations(parts, 2):
+        if one.elements == other.elements:
+            equal = int(((dropped_one & dropped_other) | (kept_one & kept_other)).sum())
+            different = bool(((dropped_one & kept_other) | (kept_one & dropped_other)).any())
+            if not different and equal >= _enough_equal(p):
+                return f"one mask drops {one.name} and {other.name}; each has a mask of its own"
     return None
+
+
+def _enough_equal(p: float) -> float:
+    """How many pairs of elements are never all dropped or kept together by chance."""
+    return math.log(CHANCE) / math.log(p * p + (1 - p) * (1 - p))
 
 
 def _site_fault(dropped: Tensor, kept: Tensor, p: float, site: Site, units: Sequence[str]) -> str | None:
@@ -194,10 +204,9 @@ def _site_fault(dropped: Tensor, kept: Tensor, p: float, site: Site, units: Sequ
         often = "always" if dropped.any(0)[tuple(index)] else "never"
         place = ", ".join(f"{name} {i}" for name, i in zip(axes, index, strict=True))
         return f"an element of {site.name} ({place}) is {often} dropped in {len(known)} training runs"
-    enough = math.log(CHANCE) / math.log(p * p + (1 - p) * (1 - p))
     for dim, name in enumerate(axes, start=1):
         compared = known.sum(dim) >= 2
-        if compared.sum() >= enough and not (dropped.any(dim) & kept.any(dim)).any():
+        if compared.sum() >= _enough_equal(p) and not (dropped.any(dim) & kept.any(dim)).any():
             return f"the mask of {site.name} is the same for every {name}; each element is dropped on its own"
     count, drops = int(known.sum()), int(dropped.sum())
     if abs(drops - p * count) > 8 * math.sqrt(count * p * (1 - p)):

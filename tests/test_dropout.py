@@ -184,6 +184,14 @@ def complaint_of_both(hidden, output, mistakes=()):
     return compare_dropout(runs, 0.5, BOTH, predict_both, mistakes=mistakes)
 
 
+def test_one_mask_for_two_sites_is_seen():
+    masks = [2 * keep(0.5, B, T, 4) for _ in range(RUNS)]
+    runs = {f"run{i}": X + (HIDDEN * mask @ DOWN.T + SHIFT) * mask for i, mask in enumerate(masks)}
+    assert compare_dropout(runs, 0.5, BOTH, predict_both) == (
+        "one mask drops the hidden layer and the output; each has a mask of its own"
+    )
+
+
 def half(x):
     return F.dropout(x, 0.5)
 
