@@ -5,6 +5,8 @@ Reported by the worker about itself: a submission that tampers with this deceive
 
 from __future__ import annotations
 
+import ctypes
+import operator
 import os
 from collections.abc import Iterator
 from types import MethodType
@@ -18,7 +20,9 @@ from judge.processes.given import GivenModule
 _seed_generator, _urandom = torch.default_generator.manual_seed, os.urandom
 _generator_state = torch.default_generator.get_state
 _equal = torch.equal
+_read_memory = ctypes.string_at
 _registered = [0]
+Path = tuple[Any, ...]
 _attention_backends = [
     getattr(torch.backends.cuda, f"{name}_sdp_enabled") for name in ("flash", "mem_efficient", "math")
 ]
@@ -40,35 +44,61 @@ class Snapshot:
     """The inputs of a call as they were before it."""
 
     def __init__(self, arguments: dict[str, Any]):
-        self._arguments = arguments
-        self._containers = [(path, part, _shallow(part)) for path, part in _containers(arguments, "")]
-        self._modules = [(path.lstrip("."), m, _mode(m), _gradients(m)) for path, m in _given_modules(arguments, "")]
-        parameters = [(f"{path}.{key}", p) for path, m, _, _ in self._modules for key, p in m.named_parameters()]
-        self._tensors = [
-            (path.lstrip("."), tensor, tensor.detach().clone(), _form(tensor), _gradient(tensor))
-            for path, tensor in (*input_tensors(arguments), *parameters)
-        ]
+        tensors: list[tuple[Path, torch.Tensor]] = []
+        self._containers: list[tuple[Path, Any, list[Any]]] = []
+        modules: list[tuple[Path, GivenModule]] = []
+        for name, argument in arguments.items():
+            _sort(argument, (name,), tensors, self._containers, modules)
+        self._modules = [(path, module, _mode(module), _gradients(module)) for path, module in modules]
+        for path, module in modules:
+            tensors += [((*path, key), parameter) for key, parameter in module.named_parameters()]
+        self._tensors = [(path, tensor, _form(tensor), _memory(tensor), _gradient(tensor)) for path, tensor in tensors]
 
     def changes(self) -> list[list[str]]:
         """What is no longer as it was: pairs of an input's path and what about it changed."""
-        found = []
-        for path, tensor, copy, form, gradient in self._tensors:
+        found: list[tuple[Path, str]] = []
+        for path, tensor, form, memory, gradient in self._tensors:
             if _form(tensor) != form:
-                found.append([path, "shape or flags"])
-            elif not _same_bits(tensor.detach(), copy):
-                found.append([path, "values"])
+                found.append((path, "shape or flags"))
+            elif not _same_values(tensor, memory):
+                found.append((path, "values"))
             elif gradient is not None and not _same_gradient(_gradient(tensor), gradient):
-                found.append([path, "its .grad"])
+                found.append((path, "its .grad"))
         for path, module, mode, gradients in self._modules:
             if _mode(module) != mode:
-                found.append([path, "its mode or its hooks"])
+                found.append((path, "its mode or its hooks"))
             for key in sorted(_gradients(module) - gradients):
-                found.append([f"{path}.{key}", "its .grad"])
+                found.append(((*path, key), "its .grad"))
         for path, part, parts in self._containers:
             now = _shallow(part)
-            if len(now) != len(parts) or any(a is not b for a, b in zip(now, parts, strict=True)):
-                found.append([path.lstrip("."), "contents"])
-        return found
+            if len(now) != len(parts) or any(map(operator.is_not, now, parts)):
+                found.append((path, "contents"))
+        return [[".".join(map(str, path)), what] for path, what in found]
+
+
+def _sort(
+    value: Any,
+    path: Path,
+    tensors: list[tuple[Path, torch.Tensor]],
+    containers: list[tuple[Path, Any, list[Any]]],
+    modules: list[tuple[Path, GivenModule]],
+) -> None:
+    """Note what is in an argument: tensors, containers with their parts, the judge's own modules, also by a method."""
+    if isinstance(value, torch.Tensor):
+        tensors.append((path, value))
+    elif isinstance(value, dict):
+        containers.append((path, value, _shallow(value)))
+        for key, part in value.items():
+            _sort(part, (*path, key), tensors, containers, modules)
+    elif isinstance(value, (list, tuple, torch.nn.ModuleList)):
+        if isinstance(value, list):
+            containers.append((path, value, list(value)))
+        for index, part in enumerate(value):
+            _sort(part, (*path, index), tensors, containers, modules)
+    else:
+        module = value.__self__ if isinstance(value, MethodType) else value
+        if isinstance(module, GivenModule):
+            modules.append((path, module))
 
 
 def settings() -> dict[str, Any]:
@@ -119,20 +149,6 @@ def _note_parameter(module: torch.nn.Module, name: str, parameter: torch.nn.Para
     _registered[0] += 1
 
 
-def _given_modules(value: Any, path: str) -> Iterator[tuple[str, GivenModule]]:
-    """The judge's own modules, also where only their forward is given."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from _given_modules(part, f"{path}.{key}")
-    elif isinstance(value, (list, tuple, torch.nn.ModuleList)):
-        for index, part in enumerate(value):
-            yield from _given_modules(part, f"{path}.{index}")
-    else:
-        module = value.__self__ if isinstance(value, MethodType) else value
-        if isinstance(module, GivenModule):
-            yield path, module
-
-
 def _mode(module: GivenModule) -> tuple[bool, int]:
     hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks)
     return module.training, sum(map(len, hooks))
@@ -143,21 +159,32 @@ def _gradients(module: GivenModule) -> set[str]:
     return {key for key, parameter in module.named_parameters() if parameter.grad is not None}
 
 
-def _containers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, (dict, list, tuple)):
-        if path and not isinstance(value, tuple):  # the outermost dict is the judge's own
-            yield path, value
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, part in parts:
-            yield from _containers(part, f"{path}.{key}")
-
-
 def _shallow(part: Any) -> list[Any]:
     return [*part.keys(), *part.values()] if isinstance(part, dict) else list(part)
 
 
 def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
-    return tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype, tensor.requires_grad, tensor.is_leaf
+    place = (tensor.stride(), tensor.storage_offset()) if tensor.layout is torch.strided else ()
+    return tensor.shape, place, tensor.dtype, tensor.requires_grad, tensor.is_leaf
+
+
+def _memory(tensor: torch.Tensor) -> bytes | torch.Tensor:
+    """The bytes of all that a tensor is a view of, which are read and compared at once; of odd ones, a copy."""
+    if tensor.layout is not torch.strided or not tensor.is_cpu or tensor.is_complex():
+        return tensor.detach().clone()
+    storage = tensor.untyped_storage()
+    return _read_memory(storage.data_ptr(), storage.nbytes())
+
+
+def _same_values(tensor: torch.Tensor, memory: bytes | torch.Tensor) -> bool:
+    now = _memory(tensor)
+    if isinstance(now, bytes) and now == memory:
+        return True
+    if isinstance(now, torch.Tensor) or isinstance(memory, torch.Tensor):
+        return isinstance(now, torch.Tensor) and isinstance(memory, torch.Tensor) and _same_bits(now, memory)
+    storage = torch.frombuffer(bytearray(memory), dtype=torch.uint8).untyped_storage()
+    before = torch.empty(0, dtype=tensor.dtype).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
+    return _same_bits(tensor.detach(), before)
 
 
 def _gradient(tensor: torch.Tensor) -> torch.Tensor | None:

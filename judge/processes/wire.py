@@ -210,6 +210,9 @@ def decode_result(data: bytes) -> Any:
         raise WireError(f"the answer can't be read ({type(exc).__name__})") from exc
 
 
+_SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {"l": list, "u": tuple, "s": frozenset}
+
+
 def is_plain(tensor: torch.Tensor) -> bool:
     """Whether a tensor crosses the wire as what it is."""
     return _odd_tensor(tensor) is None
@@ -240,8 +243,20 @@ def _view(memory: bytearray, name: str, shape: list[int], stride: list[int], off
     dtype = DTYPES[name]
     if not memory:
         return torch.empty_strided(shape, stride, dtype=dtype)
+    if not offset and _fills(memory, name, shape, stride):  # what most are, at half the price
+        return torch.frombuffer(memory, dtype=dtype).resize_(shape)
     storage = torch.frombuffer(memory, dtype=torch.uint8).untyped_storage()
     return torch.empty(0, dtype=dtype).set_(storage, offset, shape, stride)
+
+
+def _fills(memory: bytearray, name: str, shape: list[int], stride: list[int]) -> bool:
+    """Whether a contiguous tensor of this shape fills the memory."""
+    size = 1
+    for length, step in zip(reversed(shape), reversed(stride), strict=True):
+        if step != size:
+            return False
+        size *= length
+    return size * _ITEM_SIZES[name] == len(memory)
 
 
 def _odd_tensor(value: torch.Tensor) -> str | None:
@@ -294,9 +309,8 @@ def _value(node: Any, raw: Callable[[str, Any], Any], budget: list[int], depth: 
     ((kind, content),) = node.items()
     if kind in ("t", "b", "r"):
         return raw(kind, content)
-    if kind in ("l", "u", "s"):
-        items = [_value(item, raw, budget, depth + 1) for item in content]
-        return {"l": list, "u": tuple, "s": frozenset}[kind](items)
+    if kind in _SEQUENCES:
+        return _SEQUENCES[kind]([_value(item, raw, budget, depth + 1) for item in content])
     if kind == "d":
         return {_value(k, raw, budget, depth + 1): _value(v, raw, budget, depth + 1) for k, v in content}
     if kind == "i" and type(content) is str and len(content) <= MAX_DIGITS:
