@@ -59,17 +59,21 @@ def large_preactivations(draw):
 
 @case
 def any_leading_dimensions(draw):
-    "takes a single vector, a matrix and any number of leading dimensions"
+    "takes a single vector, a matrix and any number of leading dimensions, and tokens that are zero or alike"
     parts = weights(draw, 12, 20)
     shapes = [(12,), (5, 12), (1, 1, 12), (1, 5, 12), (2, 3, 1, 5, 12)]
     return [*(call("gated_mlp_forward", draw.normal(*shape), **parts) for shape in shapes), of_every_shape(draw)]
 
 
 def of_every_shape(draw):
-    """Calls on inputs of every shape, without gradients."""
+    """Calls on inputs of every shape, and on zeros, without gradients."""
     one = Call()
     for shape in leading_shapes(12):
         one.function("gated_mlp_forward", draw.normal(*shape, 12), **weights(draw, 12, 20)).observe(f"x {(*shape, 12)}")
+    for name, x in (("zeros", torch.zeros(2, 5, 12).double()), ("equal tokens", draw.expanded(draw.normal(12), 5))):
+        one.function("gated_mlp_forward", x, **weights(draw, 12, 20)).observe(name)
+    zero_gate = {**weights(draw, 12, 20), "weight_gate": torch.zeros(20, 12).double()}
+    one.function("gated_mlp_forward", draw.normal(2, 5, 12), **zero_gate, activation="sigmoid").observe("gates of zero")
     return one.values_only()
 
 
@@ -96,7 +100,7 @@ def any_memory_layout(draw):
 
 @case
 def lower_precision(draw):
-    "keeps float32 and bfloat16, and holds for gates up to 80 there"
+    "keeps float32 and bfloat16, holds for gates up to 80 there, and uses the exact GELU there too"
     large, large_parts = with_large_gates(draw, (1.0, 10.0, 40.0, 75.0))
     x, parts = draw.normal(2, 5, 12), weights(draw, 12, 20)
     names = ACTIVATIONS
@@ -104,7 +108,12 @@ def lower_precision(draw):
         call("gated_mlp_forward", large, **large_parts, activation=name).in_dtype(torch.float32) for name in names
     ]
     half = [call("gated_mlp_forward", x, **parts, activation=name).in_dtype(torch.bfloat16) for name in names]
-    return [*single, *half]
+    tail, tail_parts = draw.normal(3, 4, 7), weights(draw, 7, 11)
+    tail[..., -1] = 1.0  # this feature carries every gate to where tanh and erf differ most
+    tail_parts["weight_gate"] = 0.1 * tail_parts["weight_gate"]
+    tail_parts["weight_gate"][:, -1] = -2.7
+    in_its_tail = call("gated_mlp_forward", tail, **tail_parts, activation="gelu").in_dtype(torch.float32)
+    return [*single, *half, in_its_tail]
 
 
 @case
@@ -138,6 +147,7 @@ def plain_parameters(draw):
         call("mlp_parameter_count", d_ff, d_model, False, True),
         call("mlp_parameter_count", 768, 3072),
         call("mlp_parameter_count", 2**26 + 1, 2**27 + 3),
+        call("mlp_parameter_count", d_ff, d_ff),
     ]
 
 
@@ -150,6 +160,7 @@ def gated_parameters(draw):
         call("mlp_parameter_count", d_model=d_model, d_ff=d_ff, gated=True, bias=False),
         call("mlp_parameter_count", 4096, 11008, True, False),
         call("mlp_parameter_count", 2**26 + 1, 2**27 + 3, True),
+        call("mlp_parameter_count", d_ff, d_ff, True),
     ]
 
 
@@ -168,6 +179,7 @@ def matched_width_multiple(draw):
     return [
         *(call("matched_gated_width", d_ff, multiple_of) for d_ff, multiple_of in pairs),
         call("matched_gated_width", d_ff=cut_first, multiple_of=4),
+        call("matched_gated_width", 4 * 8192, 4096),
     ]
 
 

@@ -19,8 +19,9 @@ def parameters(draw, d_model=12, d_ff=20, d_out=12):
 
 @case
 def a_batch_of_tokens(draw):
-    "sends each token through both maps, with ReLU when no activation is named"
-    return call("position_wise_ffn", draw.normal(2, 5, 12), **parameters(draw))
+    "sends each token through both maps, with ReLU when no activation is named; biases that are zero learn too"
+    fresh = {name: 0 * part if name in ("bias1", "bias2") else part for name, part in parameters(draw).items()}
+    return [call("position_wise_ffn", draw.normal(2, 5, 12), **given) for given in (parameters(draw), fresh)]
 
 
 @case
@@ -53,17 +54,20 @@ def large_preactivations(draw):
 
 @case
 def any_leading_dimensions(draw):
-    "takes a single vector, a matrix and any number of leading dimensions"
+    "takes a single vector, a matrix, any number of leading dimensions and tokens, and tokens that are zero or alike"
     parts = parameters(draw)
     shapes = [(12,), (5, 12), (1, 1, 12), (2, 3, 1, 5, 12)]
     return [*(call("position_wise_ffn", draw.normal(*shape), **parts) for shape in shapes), of_every_shape(draw)]
 
 
 def of_every_shape(draw):
-    """Calls on inputs of every shape, without gradients."""
+    """Calls on inputs of every shape, on zeros and on many tokens, without gradients."""
     one = Call()
     for shape in leading_shapes(12):
         one.function("position_wise_ffn", draw.normal(*shape, 12), **parameters(draw)).observe(f"x {(*shape, 12)}")
+    for name, x in (("zeros", torch.zeros(2, 5, 12).double()), ("equal tokens", draw.expanded(draw.normal(12), 5))):
+        one.function("position_wise_ffn", x, **parameters(draw)).observe(name)
+    one.function("position_wise_ffn", draw.normal(3, 200, 5), **parameters(draw, 5, 300, 4)).observe("600 tokens")
     return one.values_only()
 
 
@@ -96,12 +100,19 @@ def any_memory_layout(draw):
 
 @case
 def lower_precision(draw):
-    "keeps float32 and bfloat16"
+    "keeps float32 and bfloat16, with the exact GELU there too"
     x, parts = draw.normal(2, 5, 12), parameters(draw)
+    tail = parameters(draw, 7, 11, 7)
+    tail["weight1"] = 0.1 * tail["weight1"]
+    tail["bias1"] = torch.full((11,), -2.7, dtype=torch.float64)
+    tail["bias2"] = 1e-3 * tail["bias2"]  # the output is what GELU gives in its tail, and nothing else
     return [
-        call("position_wise_ffn", x, **parts, activation=name).in_dtype(dtype)
-        for dtype in (torch.float32, torch.bfloat16)
-        for name in ACTIVATIONS
+        call("position_wise_ffn", draw.normal(3, 4, 7), **tail, activation="gelu").in_dtype(torch.float32),
+        *(
+            call("position_wise_ffn", x, **parts, activation=name).in_dtype(dtype)
+            for dtype in (torch.float32, torch.bfloat16)
+            for name in ACTIVATIONS
+        ),
     ]
 
 
