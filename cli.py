@@ -188,25 +188,27 @@ def submit(
     from judge import catalog, pipeline, workspace
     from judge import feedback as showing
 
-    with launch.take(isolation.value, require_isolation) as engine, _station() as station:
-        problem = catalog.find_problem(id)
-        level = showing.least(problem.feedback, feedback.value)
-        if save is not None:
-            if html is not None:
-                raise UsageError("--save writes a script instead of judging, so there is no page to write")
-            _save(problem, engine, workspace.only(case or ()), seed, save, file)
-            return
-        path = workspace.submission_file(problem.id, file, Path.cwd())
-        options = _typed(feedback, isolation, require_isolation, no_record=no_record, verbose=verbose, html=html)
-        written = _writing(problem, options, as_json=as_json, verbose=verbose)
-        keep_page = _page(problem, options, html)
-        report = pipeline.submit(
-            problem, path, engine, seed=seed, cases=case or (), gradients=bool(html), station=station
-        )
-    if not no_record:
-        _remember(showing.recorded(report, level))
-    keep_page(showing.shown(report, level))
-    _leave(report.exit_code, written(showing.shown(report, level)))
+    with launch.take(isolation.value, require_isolation) as engine:
+        with _station() as station:
+            problem = catalog.find_problem(id)
+            level = showing.least(problem.feedback, feedback.value)
+            if save is not None:
+                if html is not None:
+                    raise UsageError("--save writes a script instead of judging, so there is no page to write")
+                _save(problem, engine, workspace.only(case or ()), seed, save, file)
+                return
+            path = workspace.submission_file(problem.id, file, Path.cwd())
+            options = _typed(feedback, isolation, require_isolation, no_record=no_record, verbose=verbose, html=html)
+            written = _writing(problem, options, as_json=as_json, verbose=verbose)
+            keep_page = _page(problem, options, html)
+            report = pipeline.submit(
+                problem, path, engine, seed=seed, cases=case or (), gradients=bool(html), station=station
+            )
+        engine.end()
+        if not no_record:
+            _remember(showing.recorded(report, level))
+        keep_page(showing.shown(report, level))
+        _leave(report.exit_code, written(showing.shown(report, level)), engine.close)
 
 
 @app.command()
@@ -570,13 +572,13 @@ def _note(message: str) -> None:
     print(clean.line(message), file=sys.stderr)
 
 
-def _leave(code: int, output: RenderableType) -> NoReturn:
+def _leave(code: int, output: RenderableType, close: Callable[[], None] = launch.close) -> NoReturn:
     """Print and end the process at once; taking the interpreter down costs as much as starting it."""
-    launch.close()
     with contextlib.suppress(BrokenPipeError):  # whoever read it has seen enough
         _say(output)
         sys.stdout.flush()
     sys.stderr.flush()
+    close()
     os._exit(code)
 
 

@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -45,6 +46,12 @@ class FakeEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def end(self) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.open = False
 
 
@@ -117,8 +124,9 @@ def run(tmp_path, monkeypatch, capsys):
         proof_cache, "keep", lambda problem, proof: kept.update({problem.id: proof} if proof.ok else {})
     )
 
-    def leave(code: int, output: object) -> None:
+    def leave(code: int, output: object, close: Callable[[], None] = launch.close) -> None:
         cli._say(output)
+        close()
         raise typer.Exit(code)
 
     monkeypatch.setattr(cli, "_leave", leave)

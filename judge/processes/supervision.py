@@ -241,15 +241,20 @@ class Engine:
         if not self.forks and self._spare is None:
             self._spare = role, log_bytes, self._spawned(role, log_bytes)
 
+    def end(self) -> None:
+        """Begin to end: it takes a while until a process that has imported torch is gone, for which close() waits."""
+        self._closed = True
+        if self._zygote:
+            self._zygote.kill()  # its children die with it
+
     def close(self) -> None:
         """End every process that was started here; nothing is started after it."""
-        self._closed = True
+        self.end()
         if self._control:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)
             self._control.close()
         if self._zygote:
-            self._zygote.kill()  # its children die with it
             self._zygote.wait()
         for process in self._processes:
             _kill_group(process)

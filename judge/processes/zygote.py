@@ -31,6 +31,7 @@ _WORKERS = {
     "student": "student_worker", "oracle": "oracle_worker", "tests": "tests_worker",
     "implementation": "implementation_worker",
 }  # fmt: skip
+_THRESHOLDS = 5_000, 20, 20  # a worker makes little garbage; Python's own 700 costs a tenth of a call
 _exit = os._exit  # a submission may replace it
 
 
@@ -169,6 +170,7 @@ def become(role: str) -> NoReturn:
     sys.stdin = open(0, closefd=False, encoding="utf-8")  # noqa: SIM115 - open as long as the process is
     sys.stdout = open(1, "w", closefd=False, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
+    gc.set_threshold(*_THRESHOLDS)
     gc.enable()
     try:
         importlib.import_module(f"judge.processes.{_WORKERS[role]}").main(commands, results)
