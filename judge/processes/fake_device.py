@@ -30,11 +30,18 @@ _IN_THE_SHAPE_OF = (_T.expand_as, _T.view_as, _T.reshape_as)  # only the other's
 _WHERE_THE_FIRST_IS = (*_COPIES, *_IN_THE_SHAPE_OF)
 
 
+_ABOUT_PLACES = frozenset(
+    (_DEVICE_OF, _IS_CUDA, _IS_CPU, torch._has_compatible_shallow_copy_type, _T.type, _T.cuda, _T.cpu)
+    + (*_AFTER_ANOTHER, *_WHERE_THE_FIRST_IS)
+)  # asked or given a place by more than their arguments' own
+
+
 class Elsewhere(torch.Tensor):
     """A tensor on the fake accelerator."""
 
 
 _KNOWN = (*PLAIN, Elsewhere)
+_THERE = frozenset((Elsewhere, int, float, bool, type(None), torch.dtype))
 _NO_TENSORS = frozenset((int, float, bool, str, type(None), torch.dtype, torch.device))
 _AS_THEY_ARE = frozenset((int, float, bool, type(None), torch.dtype, *_KNOWN))
 
@@ -47,6 +54,9 @@ class FakeDevice(TorchFunctionMode):
     """Within it there is an accelerator."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func not in _ABOUT_PLACES and _all_there(args, kwargs):  # as nearly always, and a third of the time
+            with torch._C.DisableTorchFunctionSubclass():
+                return _placed(func(*args, **kwargs) if kwargs else func(*args), True)
         kwargs = dict(kwargs or {})
         if func in (_DEVICE_OF, _IS_CUDA, _IS_CPU):
             there = isinstance(args[0], Elsewhere)
@@ -72,6 +82,14 @@ class FakeDevice(TorchFunctionMode):
         super().__exit__(*exc)  # type: ignore[no-untyped-call]
         for kind, call in _SCRIPTED:
             kind.__call__ = call  # type: ignore[method-assign]
+
+
+def _all_there(args: Any, kwargs: Any) -> bool:
+    """Whether the arguments are numbers and tensors of the accelerator, one at least, and nothing is transformed."""
+    kinds = set(map(type, args))
+    if kwargs:
+        kinds.update(map(type, kwargs.values()))
+    return Elsewhere in kinds and kinds <= _THERE and torch._C._functorch.peek_interpreter_stack() is None
 
 
 def _placing(call: Any) -> Any:
