@@ -2,7 +2,7 @@
 
 python benchmarks/seeds.py [--times 50] [--rewrites | --proofs [--quick]] [ID...]
 
-The reference alone; rewrites, too; whole proofs, or with each mutant on the cases that it names. Two problems at a time.
+The reference alone; rewrites, too; whole proofs, or with each mutant on the cases that it names. Two at a time.
 """
 
 from __future__ import annotations
