@@ -45,7 +45,7 @@ def plain_images(draw):
     training.load_state(embedding, embedding_state(draw))
     training.train(embedding)
     training.apply(embedding, images=random_images(draw, 2)).observe("output in training")
-    many = sizes((9, 20), (1, 2), 7, 4)
+    many = sizes((15, 20), (1, 2), 7, 4)
     return [
         embedded(draw, CONFIG),
         embedded(draw, sizes((14, 6), (7, 3), 5, 4), batch=3),
@@ -93,7 +93,7 @@ def memory_layouts(draw):
 
 @case
 def several_calls(draw):
-    "keeps nothing from one call to the next: other batches, other weights, then the first images again"
+    "keeps nothing from one call to the next: other batches, other weights, black images, then the first ones again"
     one = Call()
     embedding = one.construct("PatchEmbedding", **CONFIG)
     one.to(embedding)
@@ -105,6 +105,8 @@ def several_calls(draw):
     one.apply(embedding, random_images(draw, 5)).observe("a batch of 5")
     one.apply(embedding, random_images(draw, 33)).observe("a batch of 33")
     one.apply(embedding, random_images(draw, 1)).observe("a batch of 1")
+    one.apply(embedding, 0 * images).observe("black images")
+    one.apply(embedding, 0 * images + draw.normal(2, 3, 1, 1)).observe("images of one colour")
     one.apply(embedding, images).observe("first images again")
     other = Call()
     embedding = other.construct("PatchEmbedding", **CONFIG)

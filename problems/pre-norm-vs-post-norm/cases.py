@@ -79,6 +79,8 @@ def in_every_situation(draw, block, heads):
     for name, batch, seq_len, _, mask in masked_situations(draw, heads):
         x = draw.stream(batch, seq_len, D_MODEL) if block == PRE_BLOCK else mild_stream(draw, batch, seq_len, D_MODEL)
         one.function(block, x, heads, **params, mask=mask).observe(name)
+    for name, size in (("zeros", 0), ("entries of millions", 1e6)):
+        one.function(block, size * draw.stream(2, 5, D_MODEL), heads, **params).observe(name)
     return one.values_only().under_no_grad()
 
 
@@ -172,7 +174,7 @@ def mask_and_eps_in_a_stack(draw):
     for stack, x in ((PRE_STACK, draw.stream(2, 5, D_MODEL)), (POST_STACK, mild_stream(draw))):
         calls.append(call(stack, x, HEADS, {**parameters(draw), "mask": draw.mask(2, 1, 1, 5), "eps": 0.37}, 2))
         calls.append(call(stack, x, HEADS, {**parameters(draw), "mask": draw.mask(5, 5, hidden_rows=1)}, 3))
-        calls.append(call(stack, x, HEADS, {"mask": None, "eps": 0.37, **parameters(draw)}, num_blocks=2))
+        calls.append(call(stack, x, HEADS, {"mask": None, "eps": 0.37, **parameters(draw)}, num_blocks=4))
     return calls
 
 
