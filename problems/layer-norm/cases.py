@@ -100,12 +100,14 @@ def four_axes(draw):
 
 
 def of_every_shape(draw):
-    """Calls on inputs of every shape, without gradients."""
+    """Calls on inputs of every shape, of a size where eps counts too, without gradients."""
+    inputs = {f"x {(*shape, 7)}": draw.stream(*shape, 7) for shape in [*leading_shapes(7), (1, 200), (3, 150)]}
+    inputs |= {f"x {(*shape, 7)}, tiny": 2e-3 * draw.stream(*shape, 7) for shape in leading_shapes(7)}
+    inputs |= {f"zeros {(*shape, 7)}": torch.zeros(*shape, 7).double() for shape in ((), (4,), (2, 3))}
+    inputs["tokens that are all alike"] = draw.stream(7).repeat(2, 5, 1)
     one = Call()
-    for shape in leading_shapes(7):
-        one.function("layer_norm_forward", draw.stream(*shape, 7), draw.gain(7), draw.bias(7)).observe(
-            f"x {(*shape, 7)}"
-        )
+    for name, x in inputs.items():
+        one.function("layer_norm_forward", x, draw.gain(7), draw.bias(7)).observe(name)
     return one.values_only()
 
 
@@ -139,6 +141,21 @@ def views(draw):
         call("layer_norm_forward", transposed, one_gain, beta),
         call("layer_norm_forward", repeated, gamma, gamma),
     ]
+
+
+@case
+def frozen_inputs(draw):
+    "gives their gradients to gamma and beta where x needs none, and to x where they need none"
+    calls = []
+    for frozen in (False, True):
+        one = Call()
+        parameters = one.given("linear", weight=draw.gain(7), bias=draw.bias(7), frozen=frozen)
+        x = one.leaf(draw.stream(2, 5, 7)) if frozen else draw.stream(2, 5, 7)
+        gamma, beta = (one.attribute(parameters, name) for name in ("weight", "bias"))
+        output = one.function("layer_norm_forward", x, gamma, beta).observe("output")
+        one.gradients(parameters, output, *([x] if frozen else [])).observe("gradients")
+        calls.append(one.values_only())
+    return calls
 
 
 @case
