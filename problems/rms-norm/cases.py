@@ -88,10 +88,14 @@ def two_and_four_axes(draw):
 
 
 def of_every_shape(draw):
-    """Calls on inputs of every shape, without gradients."""
+    """Calls on inputs of every shape, of a size where eps counts too, without gradients."""
+    inputs = {f"x {(*shape, 7)}": draw.stream(*shape, 7) for shape in [*leading_shapes(7), (1, 200), (3, 150)]}
+    inputs |= {f"x {(*shape, 7)}, tiny": 3e-4 * draw.stream(*shape, 7) for shape in leading_shapes(7)}
+    inputs |= {f"zeros {(*shape, 7)}": torch.zeros(*shape, 7).double() for shape in ((), (4,), (2, 3))}
+    inputs["tokens that are all alike"] = draw.stream(7).repeat(2, 5, 1)
     one = Call()
-    for shape in leading_shapes(7):
-        one.function("rms_norm_forward", draw.stream(*shape, 7), draw.gain(7)).observe(f"x {(*shape, 7)}")
+    for name, x in inputs.items():
+        one.function("rms_norm_forward", x, draw.gain(7)).observe(name)
     return one.values_only()
 
 
@@ -114,6 +118,20 @@ def views(draw):
         call("rms_norm_forward", repeated, draw.gain(7)),
         call("rms_norm_forward", twice, twice),
     ]
+
+
+@case
+def frozen_inputs(draw):
+    "gives its gradient to gamma where x needs none, and to x where gamma needs none"
+    calls = []
+    for frozen in (False, True):
+        one = Call()
+        parameters = one.given("squares", weight=draw.gain(7), frozen=frozen)
+        x = one.leaf(draw.stream(2, 5, 7)) if frozen else draw.stream(2, 5, 7)
+        output = one.function("rms_norm_forward", x, one.attribute(parameters, "weight")).observe("output")
+        one.gradients(parameters, output, *([x] if frozen else [])).observe("gradients")
+        calls.append(one.values_only())
+    return calls
 
 
 @case
