@@ -81,6 +81,34 @@ def batch_eps(draw):
 
 
 @case
+def batch_values(draw):
+    "is right in both modes at any size, for batches of zeros, for large running values and for gains below 0"
+    steps = Call()
+    for training in (True, False):
+        mode = "training" if training else "evaluation"
+        for name, x in _batches(draw).items():
+            gamma, *others = _parameters(draw, x.shape[1])
+            steps.function("batch_norm_forward", x, -gamma, *others, training).observe(f"{mode}, {name}")
+        gamma, beta, mean, variance = _parameters(draw, 3)
+        huge = 300 * mean, 1e4 * variance
+        steps.function("batch_norm_forward", draw.stream(4, 3), gamma, beta, *huge, training).observe(f"{mode}, huge")
+    nearly_equal = 1e-4 * draw.normal(6, 3)
+    tiny = 0 * mean, 1e-8 * variance
+    steps.function("batch_norm_forward", nearly_equal, gamma, beta, *tiny, True).observe("a tiny running variance")
+    return steps.values_only()
+
+
+def _batches(draw):
+    """Batches by their names; of those that are all alike no mean is rounded, in float32 neither."""
+    shapes = (5, 4), (140, 3), (2, 3, 140), (140, 2, 3), (2, 140), (1, 3, 4), (3, 1, 2), (2, 2), (4, 4, 4), (1, 1, 7)
+    batches = {f"x {shape}": draw.stream(*shape) for shape in shapes}
+    batches["zeros (4, 3)"] = torch.zeros(4, 3).double()
+    batches["zeros (2, 3, 4)"] = torch.zeros(2, 3, 4).double()
+    batches["examples that are all alike"] = (torch.round(8 * draw.stream(3)) / 8).repeat(4, 1)
+    return batches
+
+
+@case
 def train_then_evaluate(draw):
     "evaluates by what two training steps have left in the running values"
     gamma, beta, *running = _parameters(draw, 3)
@@ -176,6 +204,22 @@ def smallest_sizes(draw):
         _group_norm(draw.stream(1, 4, 1), 2, draw.gain(4), draw.bias(4)),
         _group_norm(draw.stream(3, 1, 4), 1, draw.gain(1), draw.bias(1)),
     ]
+
+
+@case
+def group_values(draw):
+    "is right at any size, for examples of zeros, for examples that are all alike and for gains below 0"
+    shapes = (140, 4), (2, 4, 140), (140, 4, 2), (1, 4), (1, 4, 1, 1), (3, 4, 2, 2), (4, 4, 4)
+    examples = {f"x {shape}": draw.stream(*shape) for shape in shapes}
+    examples["zeros (3, 4)"] = torch.zeros(3, 4).double()
+    examples["zeros (2, 4, 5)"] = torch.zeros(2, 4, 5).double()
+    examples["examples that are all alike"] = draw.stream(4, 5).repeat(3, 1, 1)
+    steps = Call()
+    for groups in (1, 2, 4):
+        for name, x in examples.items():
+            given = steps.function("group_norm_forward", x, groups, -draw.gain(4), draw.bias(4))
+            given.observe(f"{name} in {groups} groups" if groups > 1 else f"{name} in 1 group")
+    return steps.values_only()
 
 
 @case
