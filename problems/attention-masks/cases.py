@@ -104,6 +104,7 @@ def kinds_of_lengths(draw):
     table = torch.stack([lengths, 90 + lengths], dim=-1)
     return [
         call("padding_mask", lengths.to(torch.int32), 6),
+        call("padding_mask", draw.integers(1, 6, 70).to(torch.int32), 6),
         call("padding_mask", table[:, 0], 6),
     ]
 
@@ -173,6 +174,25 @@ def masks_that_broadcast(draw):
         call("combine_masks", draw.mask(1, 1, 5, 7), padding[:1]),
         call("combine_masks", draw.mask(7), draw.mask(7)),
     ]
+
+
+@case
+def masks_of_any_rank(draw):
+    "combines masks of any numbers of axes, each along the last ones of the others"
+    shapes = [
+        [(7,), (5, 7)], [(5, 1), (7,)], [(5, 1), (5,)], [(5,), (5, 1)], [(1,), (5, 7)], [(7,), (2, 1, 1, 7)],
+        [(3, 5, 7), (5, 7)], [(3, 1, 1), (1, 7)], [(3, 3), (3,)], [(3, 3, 3), (3, 3)], [(3, 3), (3, 3, 3, 3)],
+        [(2, 1, 3, 5, 7), (5, 7)], [(2, 1, 1, 5, 7), (3, 5, 1)], [(2, 2, 1, 1, 7), (3, 1, 7), (5, 1)],
+    ]  # fmt: skip
+    steps = Call()
+    for ranks in shapes:
+        masks = [draw.mask(*shape) for shape in ranks]
+        steps.function("combine_masks", *masks).observe(" and ".join(map(str, ranks)))
+    long = torch.ones(260, 260).bool().tril()
+    steps.function("combine_masks", long, draw.mask(2, 1, 1, 260)).observe("260 tokens")
+    steps.function("combine_masks", torch.ones(1, 7).bool().expand(5, 7)).observe("one expanded mask")
+    steps.function("combine_masks", draw.mask(1, 7).expand(5, 7), None).observe("one expanded mask and None")
+    return steps
 
 
 @case
