@@ -53,8 +53,8 @@ def other_leading_axes(draw):
 @case
 def padding_mask(draw):
     "leaves out the padding of each sequence of a batch"
-    mask = torch.arange(7) < torch.tensor([[3], [6]])
-    return call(ATTENTION, *_tokens(draw, 2, 3), mask=mask[:, None, None, :])
+    mask = torch.arange(7) < torch.tensor([[3], [6], [7], [1]])
+    return call(ATTENTION, *_tokens(draw, 4, 3), mask=mask[:, None, None, :])
 
 
 @case
@@ -69,7 +69,7 @@ def mask_shapes(draw):
 @case
 def masks_of_every_form(draw):
     "reads every form of mask at every size, one head and one key too, whatever was called before"
-    return [in_every_situation(draw, heads) for heads in (1, 3)]
+    return [in_every_situation(draw, heads) for heads in (1, 3)] + [of_any_values(draw)]
 
 
 def in_every_situation(draw, heads):
@@ -79,6 +79,23 @@ def in_every_situation(draw, heads):
         tokens = ((q_len, 11), (k_len, 11), (k_len, 13))
         given = (draw.normal(batch, heads, *shape) for shape in tokens)
         one.function(ATTENTION, *given, mask).observe(name)
+    return one.values_only().under_no_grad()
+
+
+def of_any_values(draw):
+    """Calls on zeros, on tokens that are all alike, and on many tokens, without gradients."""
+    one = Call()
+    query, key, value = _tokens(draw, 2, 3)
+    for name, tokens in {
+        "queries of zeros": (0 * query, key, value),
+        "keys of zeros": (query, 0 * key, value),
+        "values of zeros": (query, key, 0 * value),
+        "tokens that are all alike": [token[:, :, :1].expand(token.shape) for token in (query, key, value)],
+    }.items():
+        one.function(ATTENTION, *tokens).observe(name)
+        one.function(ATTENTION, *tokens, draw.mask(5, 7, hidden_rows=1)).observe(f"{name}, a mask")
+    long = [draw.normal(1, 2, 260, width) for width in (3, 3, 5)]
+    one.function(ATTENTION, *long, torch.ones(260, 260).bool().tril()).observe("260 tokens, a causal mask")
     return one.values_only().under_no_grad()
 
 
@@ -152,7 +169,11 @@ def zero_scale(draw):
 def single_tokens(draw):
     "works for one query, one key and one feature"
     query, key, value = _tokens(draw, 2, 3)
+    # Scores in multiples of 1/4, those of half of the queries between -30 and -150: exact in float32 too.
+    low = 15.0 * torch.tensor([-2.0, 2.0, -2.0, 2.0, -2.0]).double()[:, None].expand(2, 3, 5, 1)
+    positive = 1 + torch.round(8 * draw.uniform(0.0, 4.0, 2, 3, 7, 1)) / 8
     return [
+        call(ATTENTION, low, positive, value, mask=draw.mask(5, 7)).values_only(),
         call(ATTENTION, query[..., :1, :], key, value, mask=draw.mask(2, 1, 1, 7)),
         call(ATTENTION, query, key[..., :1, :], value[..., :1, :1]),
         call(ATTENTION, query[..., :1], key[..., :1], value),
