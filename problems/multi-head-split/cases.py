@@ -1,5 +1,7 @@
 """Cases of multi-head-split: each direction alone, each after the other, sizes of one, and every memory layout."""
 
+from itertools import permutations
+
 import torch
 
 from judge.authoring import Call, call, case
@@ -67,7 +69,24 @@ def any_memory_layout(draw):
         call("merge_heads", draw.noncontiguous(heads)),
         call("merge_heads", draw.normal(3, 3, 6, 4)[1:, :, 1:]),
         call("merge_heads", draw.expanded(draw.normal(3, 5, 4), 2)).values_only(),
+        _in_every_order(draw),
     ]
+
+
+def _in_every_order(draw):
+    """Calls on tensors with their axes in every order in memory, and with each of them expanded."""
+    one = Call()
+    for name, shape, arguments in (("split_heads", (2, 5, 12), [3]), ("merge_heads", (2, 3, 5, 4), [])):
+        axes = range(len(shape))
+        for order in permutations(axes):
+            back = [order.index(axis) for axis in axes]
+            x = draw.normal(*(shape[axis] for axis in order)).permute(back)
+            one.function(name, x, *arguments).observe(f"{name}, axes {order}")
+        for axis in axes:
+            x = draw.normal(*(1 if other == axis else shape[other] for other in axes)).expand(shape)
+            one.function(name, x, *arguments).observe(f"{name}, axis {axis} expanded")
+        one.function(name, torch.zeros(shape).double(), *arguments).observe(f"{name}, zeros")
+    return one.values_only()
 
 
 @case
