@@ -57,8 +57,8 @@ def fresh_biases(draw):
 @case
 def padding_mask(draw):
     "hides the padding of each sequence in all of its heads"
-    visible = torch.arange(7) < torch.tensor([[3], [6]])
-    return call(ATTENTION, *_tokens(draw), 3, **_weights(draw, 12, 10), mask=visible[:, None, None, :])
+    visible = torch.arange(7) < torch.tensor([[3], [6], [7], [1]])
+    return call(ATTENTION, *_tokens(draw, batch=4), 3, **_weights(draw, 12, 10), mask=visible[:, None, None, :])
 
 
 @case
@@ -73,7 +73,7 @@ def mask_shapes(draw):
 @case
 def masks_of_every_form(draw):
     "reads every form of mask at every size, one head and one token too, whatever was called before"
-    return [in_every_situation(draw, heads) for heads in (1, 3)]
+    return [in_every_situation(draw, heads) for heads in (1, 3)] + [of_any_values(draw)]
 
 
 def in_every_situation(draw, heads):
@@ -81,6 +81,27 @@ def in_every_situation(draw, heads):
     one, weights = Call(), _weights(draw, 12, 10)
     for name, batch, q_len, k_len, mask in masked_situations(draw, heads, cross=True):
         one.function(ATTENTION, *_tokens(draw, batch, q_len, k_len), heads, **weights, mask=mask).observe(name)
+    return one.values_only().under_no_grad()
+
+
+def of_any_values(draw):
+    """Calls on zeros, on tokens that are all alike, on many tokens, and of few features, without gradients."""
+    one, weights, biases = Call(), _weights(draw, 12, 10), _biases(draw, 12)
+    query, key, value = _tokens(draw)
+    for name, tokens in {
+        "queries of zeros": (0 * query, key, value),
+        "keys and values of zeros": (query, 0 * key, 0 * value),
+        "nothing but zeros": (0 * query, 0 * key, 0 * value),
+        "tokens that are all alike": [token[:, :1].expand(token.shape) for token in (query, key, value)],
+    }.items():
+        one.function(ATTENTION, *tokens, 3, **weights, **biases).observe(name)
+    causal = torch.ones(200, 200).bool().tril()
+    one.function(ATTENTION, *_tokens(draw, 1, 200, 200), 3, **weights, mask=causal).observe("200 tokens")
+    for number, d_head in ((1, 1), (2, 1), (1, 2), (32, 1)):
+        x, small = draw.uniform(0.5, 1.5, 3, 6, number * d_head), _weights(draw, number * d_head, number * d_head)
+        # One feature that is nearly 0 would be judged by its own size: these are sums of positive terms.
+        small = {key: weight.abs() for key, weight in small.items()}
+        one.function(ATTENTION, x, x, x, number, **small).observe(f"{number} x {d_head} features")
     return one.values_only().under_no_grad()
 
 
@@ -109,6 +130,21 @@ def huge_masked_tokens(draw):
     key = torch.where(behind, 1e30 * torch.sign(key), key)
     value = torch.where(behind, 1e30 * torch.sign(value), value)
     return call(ATTENTION, query, key, value, 3, **_weights(draw, 12, 10), mask=visible[:, None, None, :])
+
+
+@case
+def low_scores(draw):
+    "hides masked keys also where the visible ones have scores far below zero"
+    # The first feature of each head is the same in all tokens and makes every score about -2,048. All is in multiples
+    # of 1/4, so that these scores are exact in float32.
+    query, context = (torch.round(4 * draw.normal(2, *shape)) / 4 for shape in ((5, 12), (7, 10)))
+    query[..., 0] = context[..., 0] = 1.0
+    weights = {name: torch.round(4 * weight) / 4 for name, weight in _weights(draw, 12, 10).items()}
+    for name, first in (("weight_q", 64.0), ("weight_k", -64.0)):
+        weights[name][::4] = 0.0
+        weights[name][::4, 0] = first
+    mask = draw.mask(2, 1, 5, 7, hidden_rows=1)
+    return call(ATTENTION, query, context, context, 3, **weights, mask=mask).values_only()
 
 
 @case
