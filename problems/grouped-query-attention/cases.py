@@ -53,8 +53,8 @@ def equal_sizes(draw):
 @case
 def padding_mask(draw):
     "hides the padding of each sequence in all of its heads"
-    visible = torch.arange(5) < torch.tensor([[2], [4]])
-    return call(ATTENTION, draw.normal(2, 5, 24), 6, 3, **_weights(draw, 24, 6, 3), mask=visible[:, None, None, :])
+    visible = torch.arange(5) < torch.tensor([[2], [4], [5], [1]])
+    return call(ATTENTION, draw.normal(4, 5, 24), 6, 3, **_weights(draw, 24, 6, 3), mask=visible[:, None, None, :])
 
 
 @case
@@ -72,11 +72,28 @@ def masks_of_every_form(draw):
     return [in_every_situation(draw, heads, shared) for heads, shared in ((1, 1), (6, 3))]
 
 
+@case
+def every_grouping(draw):
+    "shares the heads evenly whatever their numbers are"
+    one = Call()
+    for heads in (1, 2, 3, 4, 6, 8, 9, 12, 32):
+        x = draw.normal(2, 3, 2 * heads)
+        for shared in (number for number in range(1, heads + 1) if heads % number == 0):
+            given = one.function(ATTENTION, x, heads, shared, **_weights(draw, 2 * heads, heads, shared))
+            given.observe(f"{heads} heads on {shared}")
+    return one.values_only()
+
+
 def in_every_situation(draw, heads, shared):
     """Calls with each form of mask and at each size, without gradients."""
     one, weights = Call(), _weights(draw, 24, heads, shared)
     for name, batch, seq_len, _, mask in masked_situations(draw, heads):
         one.function(ATTENTION, draw.normal(batch, seq_len, 24), heads, shared, **weights, mask=mask).observe(name)
+    x = draw.normal(2, 5, 24)
+    for name, tokens in {"zeros": 0 * x, "tokens that are all alike": x[:, :1].expand(x.shape)}.items():
+        one.function(ATTENTION, tokens, heads, shared, **weights, mask=draw.mask(5, 5)).observe(name)
+    causal = torch.ones(200, 200).bool().tril()
+    one.function(ATTENTION, draw.normal(1, 200, 24), heads, shared, **weights, mask=causal).observe("200 tokens")
     return one.values_only().under_no_grad()
 
 
@@ -105,6 +122,21 @@ def huge_padding(draw):
     x = torch.where(token.unsqueeze(-1), x, 1e30 * torch.sign(x))
     mask = token[:, None, None, :] & token[:, None, :, None]
     return call(ATTENTION, x, 6, 3, **_weights(draw, 24, 6, 3), mask=mask)
+
+
+@case
+def low_scores(draw):
+    "hides masked keys also where the visible ones have scores far below zero"
+    # The first feature of each head is the same in all tokens and makes every score about -2,048. All is in multiples
+    # of 1/4, so that these scores are exact in float32.
+    x = torch.round(4 * draw.normal(2, 5, 24)) / 4
+    x[..., 0] = 1.0
+    weights = {name: torch.round(4 * weight) / 4 for name, weight in _weights(draw, 24, 6, 3).items()}
+    for name, first in (("weight_q", 64.0), ("weight_k", -64.0)):
+        weights[name][::4] = 0.0
+        weights[name][::4, 0] = first
+    mask = draw.mask(2, 1, 5, 5, hidden_rows=1)
+    return call(ATTENTION, x, 6, 3, **weights, mask=mask).values_only()
 
 
 @case
