@@ -67,6 +67,20 @@ def low_scores(draw):
     # Multiples of powers of two: the scores are exact in float32, so a program that computes in it has no disadvantage.
     weights = {name: torch.round(16 * weight) / 16 for name, weight in _weights(draw, 12).items()}
     weights["weight_q"] = 64 * weights["weight_q"]  # some -100, and no two further apart than an exponential reaches
+    return [_chunks(x, (4, 2), 3, weights).values_only(), _far_below(draw)]
+
+
+def _far_below(draw):
+    """A call where every score is about -2,048: the first feature of each head, the same in all tokens, sees to that.
+
+    All is in multiples of 1/4, so that these scores are exact in float32.
+    """
+    x = torch.round(4 * draw.normal(2, 6, 12)) / 4
+    x[..., 0] = 1.0
+    weights = {name: torch.round(4 * weight) / 4 for name, weight in _weights(draw, 12).items()}
+    for name, first in (("weight_q", 64.0), ("weight_k", -64.0)):
+        weights[name][::4] = 0.0
+        weights[name][::4, 0] = first
     return _chunks(x, (4, 2), 3, weights).values_only()
 
 
@@ -81,6 +95,21 @@ def two_continuations(draw):
     one.function(ATTEND, draw.normal(2, 1, 12), for_one[1], 3, **weights).observe("first, one more")
     one.function(ATTEND, draw.normal(2, 1, 12), for_other[1], 3, **weights).observe("second, one more")
     return one
+
+
+@case
+def shortened_caches(draw):
+    "can go back to an earlier token, by a cache that is cut there, and leaves the rest of it alone"
+    weights = _weights(draw, 12)
+    one = Call()
+    prompt = one.function(ATTEND, draw.normal(2, 1, 12), None, 3, **weights).observe("prompt")
+    longer = one.function(ATTEND, draw.normal(2, 3, 12), prompt[1], 3, **weights).observe("longer")
+    for past_len in (3, 1, 2):
+        shortened = tuple(one.method(longer[1][part], "narrow", 2, 0, past_len) for part in (0, 1))
+        again = one.function(ATTEND, draw.normal(2, 1, 12), shortened, 3, **weights).observe(f"from {past_len}")
+        one.function(ATTEND, draw.normal(2, 1, 12), again[1], 3, **weights).observe(f"from {past_len}, one more")
+    one.function(ATTEND, draw.normal(2, 1, 12), longer[1], 3, **weights).observe("from the whole")
+    return one.values_only()
 
 
 @case
@@ -112,7 +141,7 @@ def two_layers(draw):
 
 @case
 def sizes_of_one(draw):
-    "works for a batch of one, a single head, and heads of one feature"
+    "works at any size, for a batch of one, a single head and heads of one feature too, and for tokens of zeros"
     weights = _weights(draw, 12)
     # A key of one feature that is nearly 0 would be judged by its own size: these are sums of positive terms.
     weights |= {name: draw.uniform(0.1, 0.4, 12, 12) for name in ("weight_k", "weight_v")}
@@ -121,7 +150,25 @@ def sizes_of_one(draw):
         _fed(draw, 2, 2, batch=1),
         _fed(draw, 3, 2, num_heads=1),
         _chunks(draw.uniform(0.5, 1.5, 2, 2, 12), (1, 1), 12, weights).values_only(),
+        _of_every_size(draw),
     ]
+
+
+def _of_every_size(draw):
+    """Chunks at many sizes, of zeros and of tokens that are all alike, without gradients."""
+    one = Call()
+    for batch, num_heads, d_head, chunk_lens in (
+        (9, 2, 3, (2, 1)), (1, 16, 3, (3, 2)), (3, 3, 3, (3, 3)), (2, 1, 4, (1, 1)), (1, 2, 4, (150, 1, 140, 2)),
+    ):  # fmt: skip
+        d_model = num_heads * d_head
+        x = draw.normal(batch, sum(chunk_lens), d_model)
+        _feed(one, x, chunk_lens, num_heads, _weights(draw, d_model), f"{batch} x {num_heads} x {d_head}, ")
+    x, weights = draw.normal(2, 6, 12), _weights(draw, 12)
+    _feed(one, torch.cat([0 * x[:, :2], x[:, 2:]], dim=1), (2, 2, 2), 3, weights, "zeros first, ")
+    _feed(one, torch.cat([x[:, :4], 0 * x[:, 4:]], dim=1), (2, 2, 1, 1), 3, weights, "zeros last, ")
+    _feed(one, 0 * x, (2, 1, 3), 3, weights, "nothing but zeros, ")
+    _feed(one, x[:, :1].repeat(1, 6, 1), (2, 1, 3), 3, weights, "all alike, ")
+    return one.values_only()
 
 
 @case
@@ -174,10 +221,14 @@ def _fed(draw, *chunk_lens, batch=2, num_heads=3):
 def _chunks(x, chunk_lens, num_heads, weights):
     """One call that feeds ``x`` (batch, seq_len, 12) in chunks, each with the cache that the one before has given."""
     one = Call()
+    _feed(one, x, chunk_lens, num_heads, weights)
+    return one
+
+
+def _feed(one, x, chunk_lens, num_heads, weights, name=""):
     cache = None
     for number, chunk in enumerate(x.split(list(chunk_lens), dim=1)):
-        cache = one.function(ATTEND, chunk.clone(), cache, num_heads, **weights).observe(f"chunk {number}")[1]
-    return one
+        cache = one.function(ATTEND, chunk.clone(), cache, num_heads, **weights).observe(f"{name}chunk {number}")[1]
 
 
 def _weights(draw, d_model):
