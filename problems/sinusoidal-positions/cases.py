@@ -36,6 +36,7 @@ def other_base(draw):
     return [
         call("sinusoidal_positions", 6, 8, 0, 100.0, torch.float64),
         call("sinusoidal_positions", 6, 8, base=draw.uniform(2.0, 50.0, 1).item(), dtype=torch.float64),
+        call("sinusoidal_positions", 6, 8, base=draw.uniform(1.1, 1.4, 1).item(), dtype=torch.float64),
     ]
 
 
@@ -69,6 +70,14 @@ def far_in_float64(draw):
     after_float32.function("sinusoidal_positions", *sizes, starts[1], dtype=torch.float64).observe("output")
     first = call("sinusoidal_positions", *sizes, starts[0], dtype=torch.float64)
     return [first, after_float32], _as_exact_as(1e-9, starts)
+
+
+@relation
+def far_with_another_base(draw):
+    "is right to 1e-9 in float64 up to position 100,000 with another base too"
+    base = 1 + draw.integer(3, 10) / 16 + 2**-24  # as far from every float32 as a number can be
+    one = call("sinusoidal_positions", 6, 12, LAST - 5, base, torch.float64)
+    return one, _as_exact_as(1e-9, [LAST - 5], base)
 
 
 @relation
@@ -115,6 +124,19 @@ def added_to_tokens(draw):
     ]
 
 
+@case(after="first_rows")
+def added_to_any_tokens(draw):
+    "adds the same vectors at any size, to tokens of zeros and to tokens that are all alike"
+    steps = Call()
+    for shape in ((1, 1, 2), (40, 3, 6), (2, 150, 4), (1, 1, 64), (3, 2, 2), (2, 2, 2)):
+        steps.function("add_positions", draw.stream(*shape)).observe(f"x {shape}")
+        steps.function("add_positions", draw.stream(*shape), 5).observe(f"x {shape} from 5")
+    steps.function("add_positions", torch.zeros(2, 5, 6).double()).observe("zeros")
+    steps.function("add_positions", torch.zeros(2, 5, 6).double(), 3).observe("zeros from 3")
+    steps.function("add_positions", draw.stream(6).repeat(2, 5, 1), 3).observe("tokens that are all alike")
+    return steps.values_only()
+
+
 @case
 def added_later(draw):
     "adds the vectors of later positions where an offset is given"
@@ -153,13 +175,13 @@ def added_in_low_precision(draw):
     ]
 
 
-def _as_exact_as(tolerance, starts):
+def _as_exact_as(tolerance, starts, base=10000.0):
     """A check that no entry of the tables that begin at ``starts`` is off by more than ``tolerance``."""
 
     def check(observations):
         for one, start in zip(observations, starts, strict=True):
             table = one["output"].double()
-            error = (table - _exact_table(*table.shape[-2:], start)).abs()
+            error = (table - _exact_table(*table.shape[-2:], start, base)).abs()
             if not bool((error <= tolerance).all()):
                 return f"are off by up to {error.max().item():.1e} from position {start} on, more than {tolerance:g}"
         return None
@@ -167,9 +189,9 @@ def _as_exact_as(tolerance, starts):
     return check
 
 
-def _exact_table(seq_len, d_model, start):
+def _exact_table(seq_len, d_model, start, base):
     angles = [
-        [position / 10000.0 ** (2 * j / d_model) for j in range(d_model // 2)]
+        [position / base ** (2 * j / d_model) for j in range(d_model // 2)]
         for position in range(start, start + seq_len)
     ]
     rows = [[turn(angle) for angle in row for turn in (math.sin, math.cos)] for row in angles]
