@@ -56,13 +56,17 @@ def other_base(draw):
 def exact_angles(draw):
     "gives angles that are right to 1e-9 up to position 100,000"
     positions, d_head = _far(draw), 12
-    one = call("rotary_angles", positions, d_head)
+    bases = 10000.0, 1 + draw.integer(3, 10) / 16 + 2**-24  # the second as far from every float32 as a number can be
+    calls = [call("rotary_angles", positions, d_head), call("rotary_angles", positions, d_head, bases[1])]
 
     def check(observations):
-        error = (observations[0]["output"] - _exact_angles(positions, d_head)).abs()
-        return None if bool((error <= 1e-9).all()) else f"are off by up to {error.max().item():.1e}, more than 1e-9"
+        for one, base in zip(observations, bases, strict=True):
+            error = (one["output"] - _exact_angles(positions, d_head, base)).abs()
+            if not bool((error <= 1e-9).all()):
+                return f"are off by up to {error.max().item():.1e} with base {base:g}, more than 1e-9"
+        return None
 
-    return one, check
+    return calls, check
 
 
 @case
@@ -79,9 +83,23 @@ def turned_tokens(draw):
 
 @case
 def any_leading_axes(draw):
-    "takes any number of axes before the tokens, also none"
+    "takes any number of axes before the tokens, also none, any number of heads, and any tokens, also zeros"
     positions = torch.arange(1, 6)
-    return [call("apply_rotary", draw.normal(*shape, 5, 8), positions) for shape in ((), (3,), (2, 1, 3))]
+    calls = [call("apply_rotary", draw.normal(*shape, 5, 8), positions) for shape in ((), (3,), (2, 1, 3))]
+    return [*calls, _any_tokens(draw)]
+
+
+def _any_tokens(draw):
+    """Calls at many sizes, on zeros and on tokens that are all alike, without gradients."""
+    steps = Call()
+    shapes = (2, 16, 3, 4), (1, 40, 2, 8), (40, 1, 3, 4), (12, 2, 1, 2), (2, 150, 6), (1, 1, 1, 64), (33, 6), (2, 2, 2)
+    for shape in shapes:
+        positions = draw.integer(1, 90) + torch.arange(shape[-2])
+        steps.function("apply_rotary", draw.stream(*shape), positions).observe(f"x {shape}")
+    positions = draw.permutation(5)
+    steps.function("apply_rotary", torch.zeros(2, 3, 5, 8).double(), positions).observe("zeros")
+    steps.function("apply_rotary", draw.stream(8).repeat(2, 3, 5, 1), positions).observe("tokens that are all alike")
+    return steps.values_only()
 
 
 @case
@@ -170,8 +188,8 @@ def _far(draw):
     return positions
 
 
-def _exact_angles(positions, d_head):
-    rows = [[int(position) * 10000.0 ** (-2 * j / d_head) for j in range(d_head // 2)] for position in positions]
+def _exact_angles(positions, d_head, base=10000.0):
+    rows = [[int(position) * base ** (-2 * j / d_head) for j in range(d_head // 2)] for position in positions]
     return torch.tensor(rows, dtype=torch.float64)
 
 
