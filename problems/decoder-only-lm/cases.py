@@ -17,11 +17,20 @@ CONFIG = {
 }
 
 # Dropout is judged on a model so small that all masks of a token can be listed.
-TINY = {"vocab_size": 6, "max_len": 3, "d_model": 4, "d_ff": 4, "num_heads": 2, "num_blocks": 1}
+TINY = {"vocab_size": 6, "max_len": 3, "d_model": 4, "d_ff": 2, "num_heads": 2, "num_blocks": 1}
+KEYS = "weight", "bias"
 SUM = Site("the sum of the embeddings", {"channel": 4})
 BOTH_SUMS = Site("the sums of the embeddings", {"token": 2, "channel": 4})
 WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
-ACTIVATED = Site("the activations after GELU", {"hidden channel": 4})
+IN_TWO_BLOCKS = [
+    Site("the sums of the embeddings", {"token": 2}),
+    *(
+        Site(f"the {number} block's attention weights of the {key}", axes)
+        for number in ("first", "second")
+        for key, axes in (("first key", {"query": 2}), ("second key", {"query": 1}))
+    ),
+]
+ACTIVATED = Site("the activations after GELU", {"hidden channel": 2})
 OUTPUT = Site("the output of fc2", {"channel": 4})
 
 
@@ -155,8 +164,8 @@ def tiny_values(draw):
 @case
 def larger_sizes(draw):
     "sees as far back as the sequence goes, and finds rows far down both tables, in bfloat16 too"
-    long = {"vocab_size": 300, "max_len": 80, "num_blocks": 1}
-    ids = some_ids(draw, 1, 70, 300)
+    long = {"vocab_size": 300, "max_len": 210, "num_blocks": 1}
+    ids = some_ids(draw, 1, 200, 300)
     large = {"vocab_size": 700, "max_len": 700, "num_blocks": 0}
     far = 500 + some_ids(draw, 2, 4, 200)
     return [
@@ -195,7 +204,18 @@ def several_calls(draw):
     second = loaded(other, model_state(draw, num_blocks=1), num_blocks=1, num_heads=2)
     other.apply(second, ids).observe("another model")
     other.apply(model, ids).observe("the first model after that")
-    return [one, other.differentiate()]  # loading writes over what a gradient would need
+    return [one, other.differentiate(), of_every_length(draw)]  # loading writes over what a gradient would need
+
+
+def of_every_length(draw):
+    """Calls of one model at every length, up and down, and on ids that are all alike, without gradients."""
+    one = Call()
+    model = loaded(one, model_state(draw))
+    for number, length in enumerate((4, 6, 4, 1, 5, MAX_LEN, 2, 3)):
+        one.apply(model, some_ids(draw, 1, length)).observe(f"{length} tokens, call {number + 1}")
+    for token in (0, 3):
+        one.apply(model, torch.full((2, 5), token), offset=1).observe(f"token {token} five times")
+    return one.values_only()
 
 
 def observe_tying(one, model, when):
@@ -290,7 +310,7 @@ def lower_precision(draw):
 
 @case
 def refused_positions(draw):
-    "raises a ValueError for a negative offset and for positions beyond max_len, and only for these"
+    "raises a ValueError for a negative offset and for positions beyond max_len, in training too, and only for these"
     config = {**CONFIG, "num_blocks": 0}
     state = model_state(draw, num_blocks=0)
     given = ((2, 5), -1, -1), ((1, MAX_LEN + 1), 0, MAX_LEN + 1), ((1, 5), 3, None), ((1, 1), MAX_LEN, None)
@@ -300,6 +320,12 @@ def refused_positions(draw):
         )
         for shape, offset, naming in given
     ]
+    for offset in (-1, 3):
+        training = Call()
+        model = training.construct("DecoderOnlyLM", **config)
+        training.train(model)
+        training.apply(model, some_ids(draw, 1, 5), offset=offset)
+        calls.append(training.raises(ValueError, naming=-1 if offset < 0 else None))
     one = Call()
     model = loaded(one, state, num_blocks=0)
     ids = some_ids(draw, 1, MAX_LEN)
@@ -356,8 +382,8 @@ def tiny_state(draw, **changes):
     state = model_state(draw, **{"scale": 1.0, **TINY, **changes})
     if "blocks.0.mlp.fc1.weight" in state:
         state["blocks.0.attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
-        state["blocks.0.mlp.fc1.weight"] = draw.weight(4, 4, gain=0.2)
-        state["blocks.0.mlp.fc1.bias"] = draw.uniform(1.5, 2.5, 4)
+        state["blocks.0.mlp.fc1.weight"] = draw.weight(2, 4, gain=0.2)
+        state["blocks.0.mlp.fc1.bias"] = draw.uniform(1.5, 2.5, 2)
     return state
 
 
@@ -395,7 +421,7 @@ def predicted(state, ids, **kept):
         attended = linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2))
         x = x + attended * keep("attention_output", 1, 1, 4)
         activated = torch.nn.functional.gelu(linear("mlp.fc1", norm("blocks.0.norm2", x)))
-        x = x + linear("mlp.fc2", activated * keep("activated", 1, 1, 4)) * keep("output", 1, 1, 4)
+        x = x + linear("mlp.fc2", activated * keep("activated", 1, 1, 2)) * keep("output", 1, 1, 4)
     return norm("norm", x) * keep("normalized", 1, 1, 4) @ state["tokens.weight"].T
 
 
@@ -446,12 +472,48 @@ def dropout_on_embeddings(draw):
     return runs, check
 
 
+def two_blocks(draw, ids):
+    """A checkpoint of two blocks of which few masks show: each sum of embeddings has one entry, and one head speaks."""
+    state = tiny_state(draw, num_blocks=2)
+    sums = torch.zeros(2, 4).double()
+    sums[[0, 1], draw.permutation(4)[:2]] = draw.uniform(1.0, 2.0, 2)
+    state["positions.weight"][:2] = sums - state["tokens.weight"][ids[0]]
+    for block in ("blocks.0", "blocks.1"):
+        state[f"{block}.attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
+        for key in KEYS:
+            state[f"{block}.attention.v_proj.{key}"][2:] = 0
+    return silence(state, "blocks.0.mlp.fc2", "blocks.1.mlp.fc2")
+
+
+def predicted_of_two_blocks(state, ids, sums, *weights):
+    """The logits (patterns, 1, 2 * vocab_size) of both tokens for masks of IN_TWO_BLOCKS."""
+    x = (state["tokens.weight"][ids[0]] + state["positions.weight"][:2]) * sums[..., None]  # (patterns, token, channel)
+    for index in range(2):
+        first_key, second_key = weights[2 * index : 2 * index + 2]  # (patterns, 2), (patterns, 1)
+        block = f"blocks.{index}"
+        normalized = torch.nn.functional.layer_norm(x, (4,), *(state[f"{block}.norm1.{key}"] for key in KEYS))
+        query, key, value, output = (
+            [state[f"{block}.attention.{name}_proj.{key}"] for key in KEYS] for name in ("q", "k", "v", "o")
+        )
+        query, key, value = (torch.nn.functional.linear(normalized, *part) for part in (query, key, value))
+        scores = query[..., :2] @ key[..., :2].transpose(-2, -1) / 2**0.5  # of the one head, (patterns, query, key)
+        visible = scores.masked_fill(torch.ones(2, 2).triu(1).bool(), -torch.inf)
+        keep = torch.stack([first_key, torch.cat([torch.ones_like(second_key), second_key], dim=-1)], dim=-1)
+        x = x + torch.nn.functional.linear(visible.softmax(-1) * keep @ value, *output)
+    logits = torch.nn.functional.layer_norm(x, (4,), *(state[f"norm.{key}"] for key in KEYS)) @ state["tokens.weight"].T
+    return logits.flatten(1)[:, None]
+
+
 @relation
 def dropout_in_attention(draw):
-    "drops attention weights in training, inside torch.no_grad() too, and nothing else in the attention"
+    "drops attention weights of every block in training, inside torch.no_grad() too, and nothing else in the attention"
     state = silence(tiny_state(draw), "blocks.0.mlp.fc2")
     ids = some_ids(draw, 1, 2, 6)
-    calls = [training_runs("DecoderOnlyLM", {**TINY, "dropout": 0.5}, state, ids) for _ in range(2)]
+    deep = two_blocks(draw, ids)
+    calls = [
+        training_runs("DecoderOnlyLM", {**TINY, "num_blocks": blocks, "dropout": 0.5}, given, ids)
+        for blocks, given in ((1, state), (2, deep))
+    ]
 
     def last_token(**kept):
         return predicted(state, ids, **kept)[..., -1, :]
@@ -475,9 +537,19 @@ def dropout_in_attention(draw):
             mistakes=mistakes,
         )
 
+    def fault_of_two_blocks(observation):
+        return compare_dropout(
+            {name: run.flatten(1) for name, run in observation.items()},
+            0.5,
+            IN_TWO_BLOCKS,
+            lambda *kept: predicted_of_two_blocks(deep, ids, *kept),
+            units=("batch row",),
+        )
+
     def check(observations):
-        inside = fault(observations[1])
-        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+        found = fault(observations[0])
+        inside = None if found else fault_of_two_blocks(observations[1])
+        return found or (inside and f"in two blocks, inside torch.no_grad(), {inside}")
 
     return [calls[0], calls[1].under_no_grad()], check
 
@@ -486,7 +558,7 @@ def dropout_in_attention(draw):
 def dropout_in_the_mlp(draw):
     "drops a quarter after GELU and after fc2 in training with dropout 0.25, and scales what is kept by 4/3"
     state = silence(tiny_state(draw), "blocks.0.attention.o_proj")
-    ids = some_ids(draw, 2, 1, 6)
+    ids = some_ids(draw, 2, 2, 6)
     runs = training_runs("DecoderOnlyLM", {**TINY, "dropout": 0.25}, state, ids, runs=112)
 
     def check(observations):

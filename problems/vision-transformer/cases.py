@@ -21,6 +21,18 @@ CLS_TOKEN = Site("the class token with its position", {"channel": 4})
 WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
 ACTIVATED = Site("the activations after GELU", {"hidden channel": 2})
 OUTPUT = Site("the output of fc2", {"channel": 4})
+WEIGHTS_IN_TWO_BLOCKS = [
+    Site("the tokens with their positions", {"token": 2}),
+    Site("the class token's attention weights in the first block", {"key": 2}),
+    Site("a patch's attention weights in the first block", {"key": 2}),
+    Site("the class token's attention weights in the second block", {"key": 2}),
+]
+MLP_OF_TWO_TOKENS = [
+    Site("the tokens with their positions", {"token": 2}),
+    Site("the activations after GELU", {"token": 2, "hidden channel": 2}),
+    Site("the output of fc2", {"token": 2, "channel": 2}),
+    Site("the class token's attention weights in the second block", {"key": 2}),
+]
 
 
 def pair(size):
@@ -167,6 +179,7 @@ def several_calls(draw):
     one.apply(model, images=images_of(draw, 4)).observe("other images")
     one.apply(model, images_of(draw, 1)).observe("a single image")
     one.apply(model, images_of(draw, 33)).observe("a batch of 33")
+    one.apply(model, 0 * images).observe("black images")
     one.apply(model, images).observe("first images again")
     other = Call()
     model = loaded(other, state_of(draw))
@@ -348,6 +361,51 @@ def predicted(state, block, images, **kept):
     return linear("head", norm("norm", x))
 
 
+def two_blocks(draw, *silent):
+    """A checkpoint of two blocks of which few masks show: each token has one entry, one head and two channels speak."""
+    state = tiny_state(draw, {**TINY, "num_blocks": 2}, "blocks.0")
+    tokens = torch.zeros(2, 4).double()
+    tokens[[0, 1], draw.permutation(4)[:2]] = draw.uniform(1.0, 2.0, 2)
+    bare = tokens - state["positions"][0]
+    state["cls_token"] = bare[None, :1]
+    state["patch_embedding.projection.weight"] *= 0
+    state["patch_embedding.projection.bias"] = bare[1]
+    for key in ("weight", "bias"):
+        for block in ("blocks.0", "blocks.1"):
+            state[f"{block}.attention.v_proj.{key}"][2:] = 0
+        state[f"blocks.0.mlp.fc2.{key}"][2:] = 0
+    state["blocks.1.attention.q_proj.weight"] = draw.weight(4, 4, gain=0.3)
+    return silence(state, "blocks.1.mlp.fc2", *silent)
+
+
+def predicted_of_two_blocks(state, batch, tokens, last, first=None, activated=None, output=None):
+    """The logits (patterns, batch, num_classes) for masks (patterns, ...) of the sites of two blocks.
+
+    ``first``: the weights of both tokens in the first block, (patterns, query, key); ``last``: those of the class token
+    in the second, (patterns, key).
+    """
+
+    def linear(key, inputs):
+        return torch.nn.functional.linear(inputs, state[f"{key}.weight"], state[f"{key}.bias"])
+
+    def norm(key, inputs):
+        return torch.nn.functional.layer_norm(inputs, (4,), state[f"{key}.weight"], state[f"{key}.bias"])
+
+    whole = torch.ones(len(tokens), 2, 2).double()
+    first, activated, output = (whole if kept is None else kept for kept in (first, activated, output))
+    bare = torch.cat([state["cls_token"][0], state["patch_embedding.projection.bias"][None]])
+    x = (bare + state["positions"][0]) * tokens[..., None]  # (patterns, token, channel)
+    seen = first, torch.stack([last, torch.ones_like(last)], dim=1)
+    for block, weights in zip(("blocks.0", "blocks.1"), seen, strict=True):
+        normalized = norm(f"{block}.norm1", x)
+        query, key, value = (linear(f"{block}.attention.{name}_proj", normalized) for name in "qkv")
+        scores = query[..., :2] @ key[..., :2].transpose(-2, -1) / 2**0.5  # of the one head, (patterns, query, key)
+        x = x + linear(f"{block}.attention.o_proj", scores.softmax(-1) * weights @ value)
+        hidden = torch.nn.functional.gelu(linear(f"{block}.mlp.fc1", norm(f"{block}.norm2", x)))
+        x = x + linear(f"{block}.mlp.fc2", hidden * activated) * torch.cat([output, whole], dim=-1)
+    return linear("head", norm("norm", x[:, 0]))[:, None].expand(-1, batch, -1)
+
+
 @relation
 def gradients_in_training(draw):
     "passes gradients back, in training, through exactly the elements that its output was computed with"
@@ -368,8 +426,9 @@ def training_in_lower_precision(draw):
 
 @relation
 def dropout_on_tokens(draw):
-    "drops elements of the tokens with their positions, and attention weights, in training, inside torch.no_grad() too"
+    "drops from the tokens with their positions, and attention weights of every block, in training, under no_grad too"
     images, state = images_of(draw, 1, TINY), silence(tiny_state(draw, TINY, "blocks.0"), "blocks.0.mlp.fc2")
+    deep = two_blocks(draw, "blocks.0.mlp.fc2")
     before_positions = Mistake(
         "tokens are dropped before their positions are added",
         [TOKENS, WEIGHTS],
@@ -386,25 +445,52 @@ def dropout_on_tokens(draw):
             mistakes=[before_positions],
         )
 
-    def check(observations):
-        inside = fault(observations[1])
-        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+    def fault_of_two_blocks(observation):
+        return compare_dropout(
+            observation,
+            0.5,
+            WEIGHTS_IN_TWO_BLOCKS,
+            lambda tokens, cls, patch, last: predicted_of_two_blocks(
+                deep, 1, tokens, last, first=torch.stack([cls, patch], dim=1)
+            ),
+            units=("batch row",),
+        )
 
-    calls = [training_runs("VisionTransformer", {**TINY, "dropout": 0.5}, state, images) for _ in range(2)]
+    def check(observations):
+        found = fault(observations[0])
+        inside = None if found else fault_of_two_blocks(observations[1])
+        return found or (inside and f"in two blocks, inside torch.no_grad(), {inside}")
+
+    calls = [
+        training_runs("VisionTransformer", {**TINY, "num_blocks": blocks, "dropout": 0.5}, given, images)
+        for blocks, given in ((1, state), (2, deep))
+    ]
     return [calls[0], calls[1].under_no_grad()], check
 
 
 @relation
 def dropout_in_blocks(draw):
-    "drops a quarter of the activations after GELU and of the output of fc2 in training with dropout 0.25"
+    "drops a quarter of the activations after GELU and of the output of fc2 in training with 0.25, for each token anew"
     config = {**TINY, "num_blocks": 2, "dropout": 0.25}
     # Where the first block and all attention are silent, only the class token's own elements can be dropped.
     silent = "blocks.0.attention.o_proj", "blocks.0.mlp.fc2", "blocks.1.attention.o_proj"
     images, state = images_of(draw, 2, TINY), silence(tiny_state(draw, config, "blocks.1"), *silent)
+    many, both_tokens = images_of(draw, 6, TINY), two_blocks(draw, "blocks.0.attention.o_proj")
 
     def check(observations):
+        return of_the_class_token(observations[0]) or compare_dropout(
+            observations[1],
+            0.25,
+            MLP_OF_TWO_TOKENS,
+            lambda tokens, activated, output, last: predicted_of_two_blocks(
+                both_tokens, 6, tokens, last, activated=activated, output=output
+            ),
+            units=("batch row",),
+        )
+
+    def of_the_class_token(observation):
         return compare_dropout(
-            observations[0],
+            observation,
             0.25,
             [CLS_TOKEN, ACTIVATED, OUTPUT],
             lambda cls_token, activated, output: predicted(
@@ -418,4 +504,7 @@ def dropout_in_blocks(draw):
             units=("batch row",),
         )
 
-    return training_runs("VisionTransformer", config, state, images, runs=128), check
+    return [
+        training_runs("VisionTransformer", config, state, images, runs=128),
+        training_runs("VisionTransformer", config, both_tokens, many, runs=20),
+    ], check
