@@ -71,6 +71,8 @@ def gpt2_of_any_size(draw):
     return [
         call("gpt2_parameter_count", vocab_size, max_len, d_model, num_blocks),
         call("gpt2_parameter_count", vocab_size=d_model, max_len=3, d_model=vocab_size, num_blocks=1),
+        call("gpt2_parameter_count", vocab_size, max_len, 768, 12),
+        call("gpt2_parameter_count", vocab_size, max_len, 1, draw.integer(13, 60)),
     ]
 
 
@@ -110,7 +112,7 @@ def vit_of_any_size(draw):
             d_model=d_model,
             d_ff=d_ff,
             num_blocks=1,
-            num_classes=num_classes,
+            num_classes=1,
         ),
     ]
 

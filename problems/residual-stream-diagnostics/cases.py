@@ -118,6 +118,21 @@ def small_streams_and_gradients(draw):
 
 
 @case
+def a_block_that_gives_zeros(draw):
+    "is right where a block gives zeros, so that no gradient comes through it, and for a stream of zeros"
+    zeros = torch.zeros(D_MODEL, D_MODEL, dtype=torch.float64)
+    calls = []
+    for name in ("residual_stream_norms", "gradient_norms"):
+        one = Call()
+        x = stream(draw)
+        blocks = given_blocks(one, draw)
+        blocks.insert(1, one.given("linear", "dead block", weight=zeros, bias=zeros[0]))
+        loss = [given_loss(one, draw, x)] if name == "gradient_norms" else []
+        calls.append(finished(one, one.function(name, x, blocks, *loss)))
+    return [*calls, stream_norms(draw, 0 * stream(draw)), stream_gradients(draw, 0 * stream(draw))]
+
+
+@case
 def modes_that_differ(draw):
     "leaves each block in its mode: some are in training, some in evaluation"
     calls = []
@@ -256,6 +271,8 @@ def norms_without_a_logarithm(draw):
             norms = draw.uniform(1.0, 9.0, 5).tolist()
             norms[place] = value
             calls.append(call("growth_exponent", norms).raises(ValueError, naming=name))
+        three = [1.0, value, draw.uniform(1.0, 9.0, 1).item()]
+        calls.append(call("growth_exponent", three).raises(ValueError, naming=name))
     tensor = draw.uniform(1.0, 9.0, 4)
     tensor[draw.integer(1, 4)] = 0.0
     return [*calls, call("growth_exponent", tensor).raises(ValueError, naming="0")]
