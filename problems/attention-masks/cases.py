@@ -192,7 +192,7 @@ def masks_of_any_rank(draw):
     steps.function("combine_masks", long, draw.mask(2, 1, 1, 260)).observe("260 tokens")
     steps.function("combine_masks", torch.ones(1, 7).bool().expand(5, 7)).observe("one expanded mask")
     steps.function("combine_masks", draw.mask(1, 7).expand(5, 7), None).observe("one expanded mask and None")
-    return steps
+    return steps.values_only()
 
 
 @case
