@@ -311,6 +311,8 @@ def masked_situations(
         for shape in dict.fromkeys(shapes):
             keys = f"{q_len} queries and {k_len} keys" if cross else f"{q_len} tokens"
             yield f"{batch} x {keys}, a mask {shape}", batch, q_len, k_len, draw.mask(*shape, hidden_rows=1)
+    lengths = torch.tensor([k_len // 2, k_len - 1, k_len, 1])  # of the sizes that come last
+    yield "four padded sequences", 4, q_len, k_len, (torch.arange(k_len) < lengths[:, None])[:, None, None, :]
     yield "1 x 100 tokens", 1, 100, 100, None
     yield "1 x 33 tokens, a causal mask", 1, 33, 33, torch.ones(33, 33, dtype=torch.bool).tril()
 

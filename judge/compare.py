@@ -57,6 +57,7 @@ def compare(observed: Observation, expected: Observation, program: Program, labe
     result = Comparison([], [])
     if expected.error or program.raises:
         _compare_errors(observed.error, expected.error, program, result)
+        result.differences += _changed(observed, label)
         return result
     if observed.error:
         result.differences.append(_raised(observed.error))
@@ -292,10 +293,14 @@ def _gradient(
     return Difference("gradient", subject, f"is off (relative error {error:.2g})", error), error
 
 
-def manners(observed: Observation, label: Label = str) -> Iterator[Difference]:
-    """What a call did besides giving its result: to its inputs, to settings, to earlier results, or when repeated."""
+def _changed(observed: Observation, label: Label) -> Iterator[Difference]:
     for path, what in observed.changed:
         yield Difference("inputs unchanged", label(path), f"is changed by the call ({what})")
+
+
+def manners(observed: Observation, label: Label = str) -> Iterator[Difference]:
+    """What a call did besides giving its result: to its inputs, to settings, to earlier results, or when repeated."""
+    yield from _changed(observed, label)
     for name in observed.settings:
         yield Difference("settings", "PyTorch's settings", f"the call leaves the {name} changed")
     if observed.generator:

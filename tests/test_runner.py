@@ -459,6 +459,16 @@ def test_a_result_of_an_earlier_step_is_an_input_of_the_next():
     assert observe(one, f=lambda x: 2 * x, g=lambda y: y.add_(1)).changed == (("1.0", "values"),)
 
 
+def test_inputs_that_are_changed_before_the_call_raises_are_named():
+    def refuse(x):
+        x.clamp_(0)
+        raise ValueError("negative")
+
+    seen = observe(call("f", normal(3) - 5).raises(ValueError), f=refuse)
+    assert seen.error.type == "ValueError"
+    assert seen.changed == (("0.0", "values"),)
+
+
 def test_settings_that_a_call_leaves_changed_are_named():
     def f(x):
         torch.set_grad_enabled(False)

@@ -59,14 +59,16 @@ class Run:
             args, kwargs = self._arguments(index, step)
             snapshot = hygiene.Snapshot(_by_name(args, kwargs)) if step.kind in _STUDENT_STEPS else None
             state = hygiene.generator_state()
-            result = self.step(index, step, args, kwargs)
+            try:
+                result = self.step(index, step, args, kwargs)
+            finally:  # what it refuses it leaves alone, too
+                if snapshot:
+                    self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
             self.results.append(result)
             if step.kind == "construct" and not hygiene.same_seed(state):
                 self.generator = True
-            if snapshot:
-                self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
-                if not (self._draws_freely(step) or hygiene.same_generator_state(state)):
-                    self.generator = True
+            if snapshot and not (self._draws_freely(step) or hygiene.same_generator_state(state)):
+                self.generator = True
             if step.observe:
                 self.values[step.observe] = result
                 self.snapshots[step.observe] = wire.encode_result(result)
