@@ -181,16 +181,28 @@ def loaded(one, config, state):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    "reads every form of mask at every size, one token, zeros and 1100 tokens too, whatever was called before"
     return [in_every_situation(draw, {**POST, "num_heads": 1}), in_every_situation(draw, PRE)]
 
 
 def in_every_situation(draw, config):
     """One stack, called with each form of mask and at each size, without gradients."""
     one = Call()
-    stack = loaded(one, config, state_for(draw, config))
+    state = state_for(draw, config)
+    stack = loaded(one, config, state)
     for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
         one.apply(stack, stream_for(draw, config, batch, seq_len), mask).observe(name)
+    x = stream_for(draw, config)
+    one.apply(stack, x).observe("an ordinary stream")
+    one.apply(stack, torch.zeros_like(x), return_stream=True).observe("a stream of zeros")
+    plain = {key: tensor * 0 if ".norm" in key and key.endswith("bias") else tensor for key, tensor in state.items()}
+    one.load_state(stack, plain)
+    one.apply(stack, torch.zeros_like(x)).observe("zeros that the first norm leaves zeros")
+    one.apply(stack, x[:, :1].repeat(1, 5, 1)).observe("tokens that are all alike")
+    if config["num_heads"] == 1:
+        one.apply(stack, stream_for(draw, config, 1, 1100)).observe("1 x 1100 tokens")
+    one.apply(one.method(stack, "float"), one.method(one.leaf(x), "float"))
+    one.apply(one.method(stack, "double"), x).observe("after a call in float32")
     return one.values_only().under_no_grad()
 
 
@@ -255,14 +267,15 @@ def in_training(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 stack and bfloat16 for a bfloat16 stack, its stream too"
-    return [
+    "gives float32 for a float32 stack and bfloat16 for a bfloat16 stack, and is right far from zero in float32"
+    calls = [
         applied(draw, config, stream_for(draw, config), draw.mask(5, 5, hidden_rows=1), return_stream=True).in_dtype(
             dtype
         )
         for config in (PRE, POST)
         for dtype in (torch.float32, torch.bfloat16)
     ]
+    return [*calls, applied(draw, PRE, 1000 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)]
 
 
 @case

@@ -35,8 +35,14 @@ def the_same_checkpoint(draw):
 
 @case
 def tokens_as_small_as_eps(draw):
-    "is right for tokens whose variance is as small as the norms' eps"
-    return module_call("EncoderBlock", sizes(), checkpoint(draw), 1.5e-3 * draw.stream(2, 5, 12))
+    "is right for tokens whose variance is as small as the norms' eps, in both norms"
+    silent = checkpoint(draw)  # so that the second norm reads the small stream, too
+    for key in ("attention.o_proj.weight", "attention.o_proj.bias"):
+        silent[key] = torch.zeros_like(silent[key])
+    return [
+        module_call("EncoderBlock", sizes(), state, 1.5e-3 * draw.stream(2, 5, 12))
+        for state in (checkpoint(draw), silent)
+    ]
 
 
 @case
@@ -85,12 +91,17 @@ def one_block_many_shapes(draw):
     one.apply(block, draw.stream(6, 70, 12)).observe("long")
     single_head = module_call("EncoderBlock", sizes(num_heads=1), checkpoint(draw), x)
     narrow_heads = module_call("EncoderBlock", sizes(num_heads=12), checkpoint(draw), draw.expanded(x[0], 2))
-    return [one, single_head, narrow_heads]
+    # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
+    small = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in checkpoint(draw, 1, 3).items()}
+    one_feature = module_call(
+        "EncoderBlock", {"d_model": 1, "num_heads": 1, "d_ff": 3}, small, 0.02 * draw.normal(2, 3, 1)
+    )
+    return [one, single_head, narrow_heads, one_feature]
 
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    "reads every form of mask at every size, one token, zeros and 1100 tokens too, whatever was called before"
     return [in_every_situation(draw, sizes(num_heads=heads)) for heads in (1, 3)]
 
 
@@ -103,6 +114,19 @@ def in_every_situation(draw, config):
     one.eval(block)
     for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
         one.apply(block, draw.stream(batch, seq_len, 12), mask).observe(name)
+    x = draw.stream(2, 5, 12)
+    one.apply(block, x).observe("an ordinary stream")
+    one.apply(block, torch.zeros_like(x)).observe("a stream of zeros")
+    plain = {
+        key: tensor * 0 if key in ("norm1.bias", "norm2.bias") else tensor for key, tensor in checkpoint(draw).items()
+    }
+    one.load_state(block, plain)
+    one.apply(block, torch.zeros_like(x)).observe("zeros that the first norm leaves zeros")
+    one.apply(block, draw.stream(2, 1, 12).repeat(1, 5, 1)).observe("tokens that are all alike")
+    if config["num_heads"] == 1:
+        one.apply(block, draw.stream(1, 1100, 12)).observe("1 x 1100 tokens")
+    one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
+    one.apply(one.method(block, "double"), x).observe("after a call in float32")
     return one.values_only().under_no_grad()
 
 
@@ -333,6 +357,53 @@ def dropout_at_l6(draw):
     "drops single features of the MLP output and scales the others, inside torch.no_grad() too"
     calls, check = dropout_at(draw, "the MLP output", silent="attention.o_proj", dropout=0.25, runs=128)
     return [one.under_no_grad() for one in calls], check
+
+
+@relation
+def dropout_of_other_inputs(draw):
+    "drops from one sequence, single tokens, many tokens and masked ones too, each time anew, in every block"
+    config, state, _ = tiny_block(draw, 0.75, "mlp.fc2")
+    speaking = {**state, **draw.linear("mlp.fc2", 4, 6)}
+    blind = torch.ones(3, 3, dtype=torch.bool)
+    blind[0] = False
+    inputs = [(draw.stream(*size, 4), mask) for size, mask in (((1, 3), blind), ((3, 1), None), ((1, 130), None))]
+    calls = [runs_among_blocks(config, speaking, state, *given) for given in inputs]
+    sites = [Site(name, {"feature": 4}) for name in ("the attention output", "the MLP output")]
+
+    def check(observations):
+        for observation, (x, _) in zip(observations, inputs, strict=True):
+            attention_output = observation["without the MLP"] - x
+
+            def predict(first, second, x=x, attention_output=attention_output):  # each (patterns, feature)
+                y = x + first[:, None, None, :] * attention_output
+                normalized = torch.nn.functional.layer_norm(y, (4,), speaking["norm2.weight"], speaking["norm2.bias"])
+                hidden = (normalized @ speaking["mlp.fc1.weight"].T + speaking["mlp.fc1.bias"]).relu()
+                return y + second[:, None, None, :] * (hidden @ speaking["mlp.fc2.weight"].T + speaking["mlp.fc2.bias"])
+
+            fault = compare_dropout(observation, 0.75, sites, predict)
+            runs = [run for name, run in observation.items() if name.startswith("run")]
+            alike = all(torch.equal(*pair) for pair in zip(runs[::2], runs[1::2], strict=True))
+            if fault or alike:
+                return fault or "two blocks drop the same elements"
+        return None
+
+    return calls, check
+
+
+def runs_among_blocks(config, state, silent, *inputs):
+    """Training runs of two blocks in turn, beside a third one of another probability; then an evaluation, silent."""
+    one = Call()
+    blocks = [one.construct("EncoderBlock", **{**config, "dropout": p}) for p in (0.75, 0.75, 0.25)]
+    for block in blocks:
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+    for index in range(20):
+        one.apply(blocks[index % 2], *inputs).observe(f"run{index}")
+    one.load_state(blocks[0], silent)
+    one.eval(blocks[0])
+    one.apply(blocks[0], *inputs).observe("without the MLP")
+    return one.random()
 
 
 def answer(name, labels, wrong):
