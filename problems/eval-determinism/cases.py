@@ -11,6 +11,7 @@ from judge.authoring import Call, case, masked_situations, module_call, relation
 from judge.dropout import TOLERANCE, Mistake, Site, compare_dropout, training_runs
 from judge.training_gradients import training_gradients
 
+BLOCK = "Block"
 CONFIG = {"d_model": 12, "num_heads": 3, "d_ff": 20, "dropout": 0.0}
 TINY = {"d_model": 4, "num_heads": 2, "d_ff": 4}
 
@@ -58,10 +59,18 @@ def nothing_to_drop(draw):
 def masks(draw):
     "still lets each token attend as the mask says, for all alike, by sequence or by head"
     shapes = (5, 5), (2, 1, 1, 5), (2, 1, 5, 5), (2, 3, 5, 5)
-    return [
+    calls = [
         module_call("Block", CONFIG, block_state(draw), draw.transposed(stream(draw, 2, 5)), draw.mask(*shape))
         for shape in shapes
     ]
+    far_down = block_state(draw)
+    # Opposite query and key biases push all scores down by 128; a softmax doesn't see it, a weak fill does.
+    direction = draw.normal(3, 4)
+    direction = (16 * direction / direction.norm(dim=-1, keepdim=True)).flatten()
+    far_down["attention.q_proj.bias"] = direction
+    far_down["attention.k_proj.bias"] = -direction
+    far_down["attention.k_proj.weight"] *= 0.2
+    return [*calls, module_call("Block", CONFIG, far_down, stream(draw, 2, 5), draw.mask(5, 5))]
 
 
 @case
@@ -97,7 +106,7 @@ def tiny_values(draw):
 
 @case
 def masks_of_every_form(draw):
-    "still reads every form of mask at every size, one head and one token too, whatever was called before"
+    "still reads every form of mask at every size, one token, zeros and 1100 tokens too, whatever was called before"
     return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, 3)]
 
 
@@ -110,17 +119,34 @@ def in_every_situation(draw, config):
     one.eval(block)
     for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
         one.apply(block, stream(draw, batch, seq_len), mask).observe(name)
+    x = stream(draw, 2, 5)
+    one.apply(block, x).observe("an ordinary stream")
+    one.apply(block, torch.zeros_like(x)).observe("a stream of zeros")
+    plain = {
+        key: tensor * 0 if key in ("norm1.bias", "norm2.bias") else tensor for key, tensor in block_state(draw).items()
+    }
+    one.load_state(block, plain)
+    one.apply(block, torch.zeros_like(x)).observe("zeros that the first norm leaves zeros")
+    one.apply(block, stream(draw, 2, 1).repeat(1, 5, 1)).observe("tokens that are all alike")
+    if config["num_heads"] == 1:
+        one.apply(block, stream(draw, 1, 1100)).observe("1 x 1100 tokens")
+    one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
+    one.apply(one.method(block, "double"), x).observe("after a call in float32")
     return one.values_only().under_no_grad()
 
 
 @case
 def lower_precision(draw):
-    "still gives float32 for a float32 block and bfloat16 for a bfloat16 block"
-    return [
+    "still gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero"
+    calls = [
         module_call("Block", CONFIG, block_state(draw), stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
         for mask in (None, draw.mask(5, 5, hidden_rows=1))
     ]
+    loud = block_state(draw)  # what the attention adds is not small beside such a stream
+    loud["attention.o_proj.weight"] *= 1000
+    far = module_call("Block", CONFIG, loud, 1000 + 1.5 * draw.normal(2, 5, 12)).in_dtype(torch.float32)
+    return [*calls, far]
 
 
 @case
@@ -161,7 +187,7 @@ def tiny_state(draw):
     return state
 
 
-def predicted(state, x, **kept):
+def predicted(state, x, mask=None, **kept):
     """The tiny block's output (patterns, batch, token, feature) for the masks (patterns, ...) of some sites."""
 
     def keep(site, *shape):
@@ -178,16 +204,80 @@ def predicted(state, x, **kept):
         linear(f"attention.{name}", normalized).unflatten(-1, (2, 2)).transpose(1, 2)
         for name in ("q_proj", "k_proj", "v_proj")
     )
-    weights = (query @ key.transpose(-2, -1) / 2**0.5).softmax(-1)  # (batch, head, query, key)
-    heads = weights * keep("weights", 1, 2, 1, 2) @ value * keep("heads", 1, 2, 1, 2)
+    scores = query @ key.transpose(-2, -1) / 2**0.5  # (batch, head, query, key)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()  # NaN: a token that sees nothing
+    heads = weights * keep("weights", 1, 2, 1, x.shape[1]) @ value * keep("heads", 1, 2, 1, 2)
     x = x + linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2)) * keep("attention_output", 1, 1, 4)
     activated = F.gelu(linear("mlp.fc1", norm("norm2", x))) * keep("activated", 1, 1, 4)
     return x + linear("mlp.fc2", activated) * keep("output", 1, 1, 4)
 
 
-def predictor(state, x, names):
+def predictor(state, x, names, mask=None):
     """For `compare_dropout`: the outputs for the masks of the sites ``names``, in this order."""
-    return lambda *keeps: predicted(state, x, **dict(zip(names, keeps, strict=True)))
+    return lambda *keeps: predicted(state, x, mask, **dict(zip(names, keeps, strict=True)))
+
+
+@relation
+def dropout_of_other_inputs(draw):
+    "drops from one sequence, single tokens, many tokens and masked ones too, whatever blocks are made besides"
+    state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
+    inputs = [(stream(draw, *size, 4), mask) for size, mask in (((1, 2), None), ((3, 1), None), ((2, 2), blind))]
+    calls = [runs_among_blocks({**TINY, "dropout": 0.75}, state, *given) for given in inputs]
+    speaking = {"the attention": silence(state, "mlp.fc2"), "the MLP": silence(state, "attention.o_proj")}
+    long = modes_of_each(TINY, speaking, stream(draw, 1, 130, 4))
+
+    def check(observations):
+        for given, (x, mask) in zip(observations, inputs, strict=False):
+            sites = [Site(WEIGHTS.name, {"head": 2, "key": x.shape[1]}), ACTIVATED, OUTPUT]
+            fault = compare_dropout(given, 0.75, sites, predictor(state, x, list(SITES), mask))
+            if fault or same_in_two_blocks(given):
+                return fault or "two blocks drop the same elements"
+        return unlike_evaluation(observations[-1])
+
+    return [*calls, long], check
+
+
+def runs_among_blocks(config, state, *inputs, **kwargs):
+    """Twenty training runs of two blocks in turn; then there is a third one, of another probability."""
+    one = Call()
+    blocks = [one.construct(BLOCK, **config) for _ in range(2)]
+    blocks.append(one.construct(BLOCK, **{**config, "dropout": 0.25}))
+    for block in blocks:
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+    for index in range(20):
+        one.apply(blocks[index % 2], *inputs, **kwargs).observe(f"run{index}")
+    return one.random()
+
+
+def same_in_two_blocks(observation):
+    runs = list(observation.values())
+    return all(torch.equal(*pair) for pair in zip(runs[::2], runs[1::2], strict=True))
+
+
+def modes_of_each(config, states, x):
+    """A block with each of these checkpoints, once in training and once in evaluation."""
+    one = Call()
+    block = one.construct(BLOCK, **config, dropout=0.75)
+    one.to(block)
+    for name, state in states.items():
+        one.load_state(block, state)
+        for mode in (one.train, one.eval):
+            mode(block)
+            one.apply(block, x).observe(f"{name}, {'training' if mode == one.train else 'evaluation'}")
+    return one.random()
+
+
+def unlike_evaluation(observation):
+    """What is wrong if a token, in training, gets what it gets in evaluation."""
+    outputs = iter(observation.items())
+    for (name, training), (_, evaluation) in zip(outputs, outputs, strict=True):
+        if ((training - evaluation).norm(dim=-1) <= 1e-6 * evaluation.norm(dim=-1)).any():
+            return f"nothing is dropped from {name.partition(',')[0]} at a token of a long sequence"
+    return None
 
 
 @relation
