@@ -33,7 +33,7 @@ def plain_sum(draw):
 
 @case
 def any_leading_dimensions(draw):
-    "takes a single vector, a matrix and any number of leading dimensions"
+    "takes a single vector, a matrix and any number of leading dimensions, of few, many and zero tokens"
     calls = [
         module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, *shape, D_MODEL))
         for shape in ((), (5,), (2, 3, 4, 5))
@@ -45,6 +45,14 @@ def any_leading_dimensions(draw):
     one.eval(module)
     for shape in leading_shapes(D_MODEL):
         one.apply(module, *pair(draw, *shape, D_MODEL)).observe(f"x {(*shape, D_MODEL)}")
+    x, output = pair(draw, 2, 5, D_MODEL)
+    one.apply(module, 0 * x, output).observe("a stream of zeros")
+    one.apply(module, 0 * x, 0 * output).observe("zeros plus zeros")
+    one.apply(module, x, -x).observe("a sublayer's output that takes the stream away")
+    one.apply(module, x[:, :1].repeat(1, 5, 1), output[:, :1].repeat(1, 5, 1)).observe("tokens that are all alike")
+    one.apply(module, *pair(draw, 1, 1100, D_MODEL)).observe("1100 tokens")
+    one.apply(one.method(module, "float"), *(one.method(one.leaf(given), "float") for given in (x, output)))
+    one.apply(one.method(module, "double"), x, output).observe("after a call in float32")
     return [*calls, one.values_only().under_no_grad()]
 
 
@@ -242,19 +250,52 @@ def dropout_probability(draw):
 
 @relation
 def dropout_of_other_inputs(draw):
-    "drops each element on its own in four dimensions too, and from one operand only where one tensor is both"
+    "drops each element on its own whatever the number of dimensions and tokens, and from one operand only"
     x, added = 2 * draw.stream(2, 3, TINY), draw.uniform(1, 3, 2, 3, TINY)
     state = {**draw.norm("norm", TINY), "norm.weight": draw.uniform(0.5, 1.5, TINY)}
     config = {"d_model": TINY, "dropout": 0.5}
-    calls = [
-        training_runs("AddNorm", config, state, x.unsqueeze(1), added.unsqueeze(1)),
-        training_runs("AddNorm", config, state, added, added),
+    pairs = [  # and how each stands as (batch row, token)
+        *((x.unsqueeze(1), added.unsqueeze(1)), (added, added)),
+        *((x.flatten(0, 1), added.flatten(0, 1)), (x[0, 0], added[0, 0])),
+        *((x[:1], added[:1]), (x[:, :1], added[:, :1])),
     ]
+    shapes = (2, 3), (2, 3), (2, 3), (1, 1), (1, 3), (2, 1)
+    calls = [training_runs("AddNorm", config, state, *given) for given in pairs]
+    long = 2 * draw.stream(1, 130, TINY), draw.uniform(1, 3, 1, 130, TINY)
+    calls.append(training_runs("AddNorm", config, state, *long, runs=4))
 
     def check(observations):
-        four = {name: run.squeeze(1) for name, run in observations[0].items()}
-        return compare_dropout(
-            four, 0.5, [OUTPUT], lambda kept: predicted(state, x, added, output=kept)
-        ) or compare_dropout(observations[1], 0.5, [OUTPUT], lambda kept: predicted(state, added, added, output=kept))
+        for given, operands, shape in zip(observations, [*pairs, long], [*shapes, (1, 130)], strict=True):
+            runs = {name: run.reshape(*shape, TINY) for name, run in given.items()}
+            stream, output = (tensor.reshape(*shape, TINY) for tensor in operands)
+            fault = compare_dropout(
+                runs, 0.5, [OUTPUT], lambda kept, x=stream, added=output: predicted(state, x, added, output=kept)
+            )
+            if fault:
+                return fault
+        return None
 
     return calls, check
+
+
+@relation
+def dropout_of_two_modules(draw):
+    "drops with a probability and from a mask of its own, whatever modules are made besides"
+    x, added = 2 * draw.stream(2, 3, TINY), draw.uniform(1, 3, 2, 3, TINY)
+    state = {**draw.norm("norm", TINY), "norm.weight": draw.uniform(0.5, 1.5, TINY)}
+    one = Call()
+    modules = [one.construct("AddNorm", d_model=TINY, dropout=p) for p in (0.75, 0.75, 0.25)]
+    for module in modules:
+        one.to(module)
+        one.load_state(module, state)
+        one.train(module)
+    for index in range(20):
+        one.apply(modules[index % 2], x, added).observe(f"run{index}")
+
+    def check(observations):
+        fault = compare_dropout(observations[0], 0.75, [OUTPUT], lambda kept: predicted(state, x, added, output=kept))
+        runs = list(observations[0].values())
+        alike = all(torch.equal(*pair) for pair in zip(runs[::2], runs[1::2], strict=True))
+        return fault or ("two modules drop the same elements" if alike else None)
+
+    return one.random(), check

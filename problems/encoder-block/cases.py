@@ -133,7 +133,7 @@ def memory_layouts(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    "reads every form of mask at every size, one token, zeros and 1100 tokens too, whatever was called before"
     return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)]
 
 
@@ -146,6 +146,14 @@ def in_every_situation(draw, config):
     one.eval(block)
     for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
         one.apply(block, wide_stream(draw, batch, seq_len), mask).observe(name)
+    x = wide_stream(draw, 2, 5)
+    one.apply(block, x).observe("an ordinary stream")
+    one.apply(block, torch.zeros_like(x)).observe("a stream of zeros")
+    one.apply(block, wide_stream(draw, 2, 1).repeat(1, 5, 1)).observe("tokens that are all alike")
+    if config["num_heads"] == 1:
+        one.apply(block, wide_stream(draw, 1, 1100)).observe("1 x 1100 tokens")
+    one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
+    one.apply(one.method(block, "double"), x).observe("after a call in float32")
     return one.values_only().under_no_grad()
 
 
@@ -190,12 +198,15 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 block and bfloat16 for a bfloat16 block"
-    return [
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
+    calls = [
         module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
         for mask in (None, draw.mask(5, 5, hidden_rows=1))
     ]
+    silent = silence(block_state(draw), "attention.o_proj")  # such a stream would saturate the softmax
+    far = module_call(BLOCK, CONFIG, silent, 1000 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)
+    return [*calls, far]
 
 
 @case
@@ -241,8 +252,9 @@ def tiny_state(draw):
     return state
 
 
-def predicted(state, x, **kept):
+def predicted(state, x, mask=None, **kept):
     """The block's output (patterns, batch, token, d_model) for the masks (patterns, ...) of some places."""
+    keys = x.shape[1]
 
     def keep(place, *shape):
         return kept[place].reshape(-1, *shape) if place in kept else torch.ones((), dtype=torch.float64)
@@ -256,8 +268,11 @@ def predicted(state, x, **kept):
     query, key, value = (
         linear(f"attention.{name}", x).unflatten(-1, (2, 2)).transpose(1, 2) for name in ("q_proj", "k_proj", "v_proj")
     )
-    scores = query @ key.transpose(-2, -1) / 2**0.5 * keep("scores", 1, 2, 1, 2)  # (patterns, batch, head, query, key)
-    weights = scores.softmax(-1) * keep("weights", 1, 2, 1, 2)
+    scores = query @ key.transpose(-2, -1) / 2**0.5 * keep("scores", 1, 2, 1, keys)
+    weights = scores.softmax(-1)  # (patterns, batch, head, query, key)
+    if mask is not None:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()  # NaN: a query that sees nothing
+    weights = weights * keep("weights", 1, 2, 1, keys)
     heads = weights @ value * keep("heads", 1, 2, 1, 2)
     output = linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2)) * keep("attention_output", 1, 1, 4)
     y = norm("addnorm1", (x * keep("residual1", 1, 1, 4) + output) * keep("total1", 1, 1, 4)) * keep("y", 1, 1, 4)
@@ -301,6 +316,73 @@ def dropout_at(draw, p, mask=None):
         )
 
     return calls, check
+
+
+@relation
+def dropout_of_other_inputs(draw):
+    "drops from one sequence, single tokens, many tokens and masked ones too, whatever blocks are made besides"
+    state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
+    inputs = [(draw.stream(*size, 4), mask) for size, mask in (((1, 2), None), ((3, 1), None), ((2, 2), blind))]
+    calls = [runs_among_blocks({**TINY, "dropout": 0.75}, state, *given) for given in inputs]
+    speaking = {"the attention": silence(state, "ffn.fc2"), "the feed-forward": silence(state, "attention.o_proj")}
+    long = modes_of_each(TINY, speaking, draw.stream(1, 130, 4))
+
+    def check(observations):
+        for given, (x, mask) in zip(observations, inputs, strict=False):
+            fault = compare_dropout(
+                given,
+                0.75,
+                [Site(WEIGHTS.name, {"head": 2, "key": x.shape[1]}), ATTENTION_OUTPUT, FFN_OUTPUT],
+                lambda weights, attention_output, ffn_output, x=x, mask=mask: predicted(
+                    state, x, mask, weights=weights, attention_output=attention_output, ffn_output=ffn_output
+                ),
+            )
+            if fault or same_in_two_blocks(given):
+                return fault or "two blocks drop the same elements"
+        return unlike_evaluation(observations[-1])
+
+    return [*calls, long], check
+
+
+def runs_among_blocks(config, state, *inputs, **kwargs):
+    """Twenty training runs of two blocks in turn; then there is a third one, of another probability."""
+    one = Call()
+    blocks = [one.construct(BLOCK, **config) for _ in range(2)]
+    blocks.append(one.construct(BLOCK, **{**config, "dropout": 0.25}))
+    for block in blocks:
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+    for index in range(20):
+        one.apply(blocks[index % 2], *inputs, **kwargs).observe(f"run{index}")
+    return one.random()
+
+
+def same_in_two_blocks(observation):
+    runs = list(observation.values())
+    return all(torch.equal(*pair) for pair in zip(runs[::2], runs[1::2], strict=True))
+
+
+def modes_of_each(config, states, x):
+    """A block with each of these checkpoints, once in training and once in evaluation."""
+    one = Call()
+    block = one.construct(BLOCK, **config, dropout=0.75)
+    one.to(block)
+    for name, state in states.items():
+        one.load_state(block, state)
+        for mode in (one.train, one.eval):
+            mode(block)
+            one.apply(block, x).observe(f"{name}, {'training' if mode == one.train else 'evaluation'}")
+    return one.random()
+
+
+def unlike_evaluation(observation):
+    """What is wrong if a token, in training, gets what it gets in evaluation."""
+    outputs = iter(observation.items())
+    for (name, training), (_, evaluation) in zip(outputs, outputs, strict=True):
+        if ((training - evaluation).norm(dim=-1) <= 1e-6 * evaluation.norm(dim=-1)).any():
+            return f"nothing is dropped from {name.partition(',')[0]} at a token of a long sequence"
+    return None
 
 
 @relation
