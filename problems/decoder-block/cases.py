@@ -205,7 +205,7 @@ def memory_layouts(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of both masks at every size, one head and one token too, whatever was called before"
+    "reads every form of both masks at every size, one head, one token and zeros too, whatever was called before"
     return [
         *(self_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)),
         *(cross_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)),
@@ -219,6 +219,13 @@ def self_masks_in_every_situation(draw, config):
     for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
         memory = wide_stream(draw, batch, 7)
         one.apply(block, wide_stream(draw, batch, seq_len), memory, mask).observe(name)
+    x, memory = streams(draw)
+    one.apply(block, x, memory).observe("ordinary streams")
+    one.apply(block, torch.zeros_like(x), memory).observe("a stream of zeros")
+    one.apply(block, x, torch.zeros_like(memory)).observe("an encoder's output of zeros")
+    one.apply(block, x[:, :1].repeat(1, 5, 1), memory[:, :1].repeat(1, 7, 1)).observe("tokens that are all alike")
+    one.apply(one.method(block, "float"), *(one.method(one.leaf(given), "float") for given in (x, memory)))
+    one.apply(one.method(block, "double"), x, memory).observe("after a call in float32")
     return one.values_only().under_no_grad()
 
 
@@ -291,12 +298,15 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 block and bfloat16 for a bfloat16 block"
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
     masks = key_mask(draw, 2, 5), draw.mask(5, 7, hidden_rows=1)
-    return [
+    calls = [
         module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), *given).in_dtype(dtype)
         for dtype, given in ((torch.float32, masks), (torch.bfloat16, ()), (torch.bfloat16, masks))
     ]
+    silent = silence(block_state(draw), "self_attention.o_proj")  # such a stream would saturate its softmax
+    x, memory = 1000 + 1.5 * draw.normal(2, 5, D_MODEL), wide_stream(draw, 2, 7)
+    return [*calls, module_call(BLOCK, CONFIG, silent, x, memory).in_dtype(torch.float32)]
 
 
 @case
@@ -357,7 +367,7 @@ def tiny_state(draw):
     return state
 
 
-def predicted(state, x, memory, **kept):
+def predicted(state, x, memory, cross_mask=None, **kept):
     """The block's output (patterns, batch, token, d_model) for the masks (patterns, ...) of some places."""
 
     def keep(place, *shape):
@@ -376,15 +386,18 @@ def predicted(state, x, memory, **kept):
         query, key, value = (
             linear(f"{name}.{layer}", given).unflatten(-1, (2, 2)).transpose(-3, -2) for layer, given in inputs.items()
         )
-        scores = query @ key.transpose(-2, -1) / 2**0.5 * keep(f"{name}.scores", 1, 2, 1, 2)
+        keys = source.shape[-2]
+        scores = query @ key.transpose(-2, -1) / 2**0.5 * keep(f"{name}.scores", 1, 2, 1, keys)
         scores = scores.masked_fill(hidden, -torch.inf)  # (patterns, batch, head, query, key)
-        weights = scores.softmax(-1) * keep(f"{name}.weights", 1, 2, 1, 2)
+        weights = scores.softmax(-1).nan_to_num()  # NaN: a query that sees nothing
+        weights = weights * keep(f"{name}.weights", 1, 2, 1, keys)
         heads = weights @ value * keep(f"{name}.heads", 1, 2, 1, 2)
         return linear(f"{name}.o_proj", heads.transpose(-3, -2).flatten(-2)) * keep(f"{name}.output", 1, 1, 4)
 
-    later = torch.ones(2, 2, dtype=torch.bool).triu(1)
+    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+    hidden = torch.zeros(x.shape[1], memory.shape[1], dtype=torch.bool) if cross_mask is None else ~cross_mask
     y = norm(1, x, attend("self_attention", x, x, later)) * keep("y", 1, 1, 4)
-    z = norm(2, y, attend("cross_attention", y, memory, torch.zeros_like(later))) * keep("z", 1, 1, 4)
+    z = norm(2, y, attend("cross_attention", y, memory, hidden)) * keep("z", 1, 1, 4)
     activated = linear("ffn.fc1", z).relu() * keep("activated", 1, 1, 4)
     return norm(3, z, linear("ffn.fc2", activated) * keep("ffn_output", 1, 1, 4)) * keep("result", 1, 1, 4)
 
@@ -447,28 +460,73 @@ def shared_draws(batches):
     return "every call drops the same elements" if every_call else "all sequences of a batch share one mask"
 
 
-def ffn_fault(runs, p, _, state, x, memory):
+def ffn_fault(runs, p, _, state, x, memory, cross_mask=None):
     return compare_dropout(
         runs,
         p,
         [FFN_OUTPUT],
-        lambda output: predicted(state, x, memory, ffn_output=output),
+        lambda output: predicted(state, x, memory, cross_mask, ffn_output=output),
         mistakes=mistakes_of(FFN_MISTAKES, state, x, memory),
     )
 
 
-def attention_fault(runs, p, name, state, x, memory):
+def attention_fault(runs, p, name, state, x, memory, cross_mask=None):
     spoken = name.replace("_attention", "-attention")
+    keys = (memory if name == "cross_attention" else x).shape[1]
     sites = [
-        Site(f"the {spoken}'s weights", {"head": 2, "key": 2}),
+        Site(f"the {spoken}'s weights", {"head": 2, "key": keys}),
         Site(f"the {spoken}'s output", {"channel": 4}),
     ]
 
     def predict(weights, output):
-        return predicted(state, x, memory, **{f"{name}.weights": weights, f"{name}.output": output})
+        return predicted(state, x, memory, cross_mask, **{f"{name}.weights": weights, f"{name}.output": output})
 
     mistakes = mistakes_of(ATTENTION_MISTAKES, state, x, memory, prefix=f"{name}.")
     return compare_dropout(runs, p, sites, predict, mistakes=mistakes)
+
+
+@relation
+def dropout_of_other_inputs(draw):
+    "drops from one sequence, single tokens, many tokens and masked ones too, whatever blocks are made besides"
+    state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
+    situations = {
+        ("self_attention", 1, 2): None,
+        ("cross_attention", 1, 2): blind,
+        ("ffn", 1, 130): None,
+        ("self_attention", 3, 1): None,
+        ("cross_attention", 3, 1): None,
+        ("ffn", 3, 1): None,
+    }
+    calls, given = [], []
+    for (name, batch, target_len), mask in situations.items():
+        speaking = silence(state, *(SUBLAYERS[other] for other in SUBLAYERS if other != name))
+        x, memory = draw.stream(batch, target_len, 4), draw.stream(batch, 2, 4)
+        calls.append(runs_among_blocks(speaking, x, memory, cross_mask=mask))
+        given.append((name, speaking, x, memory, mask))
+
+    def check(observations):
+        for runs, (name, *inputs) in zip(observations, given, strict=True):
+            fault = (ffn_fault if name == "ffn" else attention_fault)(runs, 0.75, name, *inputs)
+            outputs = list(runs.values())
+            alike = all(torch.equal(*pair) for pair in zip(outputs[::2], outputs[1::2], strict=True))
+            if fault or alike:
+                return fault or "two blocks drop the same elements"
+        return None
+
+    return calls, check
+
+
+def runs_among_blocks(state, *inputs, **masks):
+    """Twenty training runs of two blocks in turn; then there is a third one, of another probability."""
+    one = Call()
+    blocks = [one.construct(BLOCK, **TINY, dropout=p) for p in (0.75, 0.75, 0.25)]
+    for block in blocks:
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+    for index in range(20):
+        one.apply(blocks[index % 2], *inputs, **masks).observe(f"run{index}")
+    return one.random()
 
 
 @relation

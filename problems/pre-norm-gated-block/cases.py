@@ -125,10 +125,11 @@ def smallest_sizes(draw):
 
 @case
 def tiny_values(draw):
-    "is right where the mean square is as small as eps, and for a token of zeros"
+    "is right where the mean square is as small as eps, in both norms, and for a token of zeros"
     tiny = 3e-4 * draw.stream(2, 5, D_MODEL)
     tiny[0, 1] = 0
-    return applied(draw, tiny)
+    silent = silence(block_state(draw), "attention.o_proj")  # so that the second norm reads the tiny stream, too
+    return [applied(draw, tiny), module_call(BLOCK, CONFIG, silent, tiny)]
 
 
 @case
@@ -144,7 +145,7 @@ def memory_layouts(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, one head and one token too, whatever was called before"
+    "reads every form of mask at every size, one token, zeros and 1100 tokens too, whatever was called before"
     return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)]
 
 
@@ -154,6 +155,14 @@ def in_every_situation(draw, config):
     block = loaded_with(one, config, block_state(draw))
     for name, batch, seq_len, _, mask in masked_situations(draw, config["num_heads"]):
         one.apply(block, wide_stream(draw, batch, seq_len), mask=mask).observe(name)
+    x = wide_stream(draw, 2, 5)
+    one.apply(block, x).observe("an ordinary stream")
+    one.apply(block, torch.zeros_like(x)).observe("a stream of zeros")
+    one.apply(block, wide_stream(draw, 2, 1).repeat(1, 5, 1)).observe("tokens that are all alike")
+    if config["num_heads"] == 1:
+        one.apply(block, wide_stream(draw, 1, 1100)).observe("1 x 1100 tokens")
+    one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
+    one.apply(one.method(block, "double"), x).observe("after a call in float32")
     return one.values_only().under_no_grad()
 
 
@@ -274,8 +283,9 @@ def silence(state, key):
     return {**state, f"{key}.weight": state[f"{key}.weight"] * 0}
 
 
-def predicted(state, x, **kept):
+def predicted(state, x, mask=None, **kept):
     """TINY's output (patterns, batch, token, d_model) for the masks (patterns, ...) of some sites."""
+    keys = x.shape[1]
 
     def keep(site, *shape):
         return kept[site].reshape(-1, *shape) if site in kept else torch.ones((), dtype=torch.float64)
@@ -287,7 +297,7 @@ def predicted(state, x, **kept):
         return torch.nn.functional.rms_norm(inputs, (4,), state[f"{key}.weight"], 1e-6)
 
     def turned(heads):  # one pair of features: its angle is the position
-        angles = torch.arange(2, dtype=torch.float64)[:, None]
+        angles = torch.arange(keys, dtype=torch.float64)[:, None]
         first, second = heads.chunk(2, dim=-1)
         cosine, sine = angles.cos(), angles.sin()
         return torch.cat([first * cosine - second * sine, first * sine + second * cosine], dim=-1)
@@ -298,7 +308,11 @@ def predicted(state, x, **kept):
         for name in ("q_proj", "k_proj", "v_proj")
     )
     scores = turned(query) @ turned(key).transpose(-2, -1) / 2**0.5  # (batch, head, query, key)
-    weights = (scores * keep("scores", 1, 2, 1, 2)).softmax(-1) * keep("weights", 1, 2, 1, 2)
+    scores = scores * keep("scores", 1, 2, 1, keys)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()  # NaN: a query that sees nothing
+    weights = weights * keep("weights", 1, 2, 1, keys)
     heads = weights @ value * keep("heads", 1, 2, 1, 2)
     attention_output = linear("attention.o_proj", heads.transpose(-3, -2).flatten(-2))
     x = (x + attention_output * keep("attention_output", 1, 1, 4)) * keep("stream", 1, 1, 4)
@@ -324,6 +338,73 @@ def attention_complaint(observation, p, state, x):
         lambda weights, output: predicted(state, x, weights=weights, attention_output=output),
         mistakes=mistakes,
     )
+
+
+@relation
+def dropout_of_other_inputs(draw):
+    "drops from one sequence, single tokens, many tokens and masked ones too, whatever blocks are made besides"
+    state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
+    inputs = [(wide_stream(draw, *size, 4), mask) for size, mask in (((1, 2), None), ((3, 1), None), ((2, 2), blind))]
+    calls = [runs_among_blocks({**TINY, "dropout": 0.75}, state, x, mask=mask) for x, mask in inputs]
+    speaking = {"the attention": silence(state, "mlp.down_proj"), "the MLP": silence(state, "attention.o_proj")}
+    long = modes_of_each(TINY, speaking, wide_stream(draw, 1, 130, 4))
+
+    def check(observations):
+        for given, (x, mask) in zip(observations, inputs, strict=False):
+            fault = compare_dropout(
+                given,
+                0.75,
+                [Site(WEIGHTS.name, {"head": 2, "key": x.shape[1]}), ATTENTION_OUTPUT, MLP_OUTPUT],
+                lambda weights, attention_output, mlp_output, x=x, mask=mask: predicted(
+                    state, x, mask, weights=weights, attention_output=attention_output, mlp_output=mlp_output
+                ),
+            )
+            if fault or same_in_two_blocks(given):
+                return fault or "two blocks drop the same elements"
+        return unlike_evaluation(observations[-1])
+
+    return [*calls, long], check
+
+
+def runs_among_blocks(config, state, *inputs, **kwargs):
+    """Twenty training runs of two blocks in turn; then there is a third one, of another probability."""
+    one = Call()
+    blocks = [one.construct(BLOCK, **config) for _ in range(2)]
+    blocks.append(one.construct(BLOCK, **{**config, "dropout": 0.25}))
+    for block in blocks:
+        one.to(block)
+        one.load_state(block, state)
+        one.train(block)
+    for index in range(20):
+        one.apply(blocks[index % 2], *inputs, **kwargs).observe(f"run{index}")
+    return one.random()
+
+
+def same_in_two_blocks(observation):
+    runs = list(observation.values())
+    return all(torch.equal(*pair) for pair in zip(runs[::2], runs[1::2], strict=True))
+
+
+def modes_of_each(config, states, x):
+    """A block with each of these checkpoints, once in training and once in evaluation."""
+    one = Call()
+    block = one.construct(BLOCK, **config, dropout=0.75)
+    one.to(block)
+    for name, state in states.items():
+        one.load_state(block, state)
+        for mode in (one.train, one.eval):
+            mode(block)
+            one.apply(block, x).observe(f"{name}, {'training' if mode == one.train else 'evaluation'}")
+    return one.random()
+
+
+def unlike_evaluation(observation):
+    """What is wrong if a token, in training, gets what it gets in evaluation."""
+    outputs = iter(observation.items())
+    for (name, training), (_, evaluation) in zip(outputs, outputs, strict=True):
+        if ((training - evaluation).norm(dim=-1) <= 1e-6 * evaluation.norm(dim=-1)).any():
+            return f"nothing is dropped from {name.partition(',')[0]} at a token of a long sequence"
+    return None
 
 
 @relation
@@ -380,7 +461,8 @@ def saved_and_loaded(draw):
     calls = []
     names = {"block.pt": 3, "block": 2, "a block.bin": 1, "v1.2": 6}
     for number, (name, heads) in enumerate(names.items()):
-        config, path = {**CONFIG, "num_heads": heads, "dropout": 0.5}, ScratchPath(name, text=number % 2 == 0)
+        config = {**CONFIG, "num_heads": heads, "dropout": 0.5 if number else 0.0}
+        path = ScratchPath(name, text=number % 2 == 0)
         one = Call()
         block = one.construct(BLOCK, **config)
         one.to(block)
@@ -488,6 +570,15 @@ def tensors_file(state, metadata=None):
     return len(text).to_bytes(8, "little") + text + data
 
 
+def under_usual_names(config, state):
+    """A dict in which a loader finds a configuration and tensors under whatever usual name it asks for."""
+    names = "config", "configuration", "hparams", "hyperparameters", "kwargs", "args", "init_args", "params"
+    states = "state", "state_dict", "model_state_dict", "model_state", "model", "weights", "tensors", "parameters"
+    about = {"format": "pre-norm-gated-block", "version": "1", "class": BLOCK, "dtype": "float64"}
+    flat = config if isinstance(config, dict) else {}
+    return {**about, **flat, **dict.fromkeys(names, config), **dict.fromkeys(states, state)}
+
+
 def refused(content):
     """A call that loads a file with this content."""
     one, path = Call(), ScratchPath("block.pt", text=len(content) % 2 == 0)
@@ -528,8 +619,14 @@ def foreign_contents(draw):
         *({"config": config, "state": narrow}, {"config": config, "state": fewer}, {"config": config, "state": {}}),
         *({"config": {"d_model": D_MODEL}, "state": state}, {"config": state, "state": config}),
         *({"config": config, "state_dict": narrow}, {"config": config, "model": narrow}),
+        *(under_usual_names(config, given) for given in (narrow, fewer)),
     ]
-    return [*(refused(torch_file(content)) for content in contents), refused(tensors_file(state))]
+    as_text = json.dumps(config)
+    metadata = {**{key: str(value) for key, value in config.items()}, **under_usual_names(as_text, as_text)}
+    return [
+        *(refused(torch_file(content)) for content in contents),
+        *(refused(tensors_file(*given)) for given in ((state,), (fewer, metadata), (narrow, metadata))),
+    ]
 
 
 class Payload:
@@ -546,7 +643,8 @@ class Payload:
 def files_with_code(draw):
     "never runs code from the file, and refuses one that holds some with a ValueError"
     # SystemExit passes every `except Exception`: a loader that runs the code can't hide it.
-    leave = Payload(exec, "raise SystemExit('code from the file was run')")
+    code = """exec("raise SystemExit('code from the file was run')")"""  # as a pickle, or as a text to evaluate
+    leave = Payload(eval, code)
     config = {**CONFIG, "dropout": 0.0}
     contents = (
         pickle.dumps(leave, protocol=2),
@@ -554,6 +652,9 @@ def files_with_code(draw):
         torch_file(leave),
         torch_file({"config": leave, "state": block_state(draw)}),
         torch_file({"config": config, "state": block_state(draw), "extra": leave}),
+        torch_file({"config": code, "state": block_state(draw)}),
+        torch_file(under_usual_names(code, block_state(draw))),
+        tensors_file(block_state(draw), under_usual_names(code, code)),
     )
     return [refused(content) for content in contents]
 
