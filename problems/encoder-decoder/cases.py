@@ -225,6 +225,20 @@ def several_calls(draw):
 
 
 @case
+def ids_that_are_all_alike(draw):
+    "reads ids that are all zero, or all alike, as it reads any others, whatever was called before"
+    source, target = ids(draw)
+    one, model = ready(draw)
+    one.apply(model, source, target).observe("first")
+    one.apply(model, 0 * source, 0 * target).observe("zeros")
+    one.apply(model, 0 * source, target, torch.tensor([4, 7])).observe("a source of zeros with padding")
+    one.apply(model, source[:, :1].repeat(1, 7), target[:, -1:].repeat(1, 5)).observe("ids that are all alike")
+    one.method(model, "decode", target, torch.zeros(2, 4, D_MODEL, dtype=torch.float64)).observe("an output of zeros")
+    one.apply(one.method(model, "float"), source, target)  # what is kept in another dtype is an error here
+    return one.values_only().under_no_grad()
+
+
+@case
 def nothing_to_drop(draw):
     "drops nothing in evaluation, nor in training with probability zero, the default"
     (source, target), lengths = ids(draw), torch.tensor([7, 3])
@@ -342,22 +356,29 @@ def predicted(state, side, tokens, memory=None, **kept):
     return x if side == "source" else linear("head", x)
 
 
-def dropped_at(draw, p, side, speaking=None, lengths=None):
+def dropped_at(draw, p, side, speaking=None, lengths=None, rows=32):
     """Training runs of encode (side "source") or decode ("target"), and the check of their masks.
 
-    Without blocks, or with one in which one sublayer speaks. All sequences of a batch are alike; two make a run.
+    Without blocks, or with one in which one sublayer speaks. All sequences of a batch are alike; two make a run, or a
+    single one does: of two models in turn, beside a third one of another probability.
     """
     config = {**TINY, "num_blocks": 0 if speaking is None else 1, "dropout": p}
     state = tiny_state(draw, config["num_blocks"], speaking)
     tokens = draw.integers(0, TINY[f"{side}_vocab"], 2 if speaking is None else 1)
     memory = draw.stream(1, 4)
-    one, model = ready(draw, config, state)
-    one.train(model)
-    arguments = ("encode", tokens.repeat(32, 1))
+    one = Call()
+    models = [one.construct(MODEL, **config)]
+    if rows == 1:
+        models += [one.construct(MODEL, **config), one.construct(MODEL, **{**config, "dropout": 0.25})]
+    for model in models:
+        one.to(model)
+        one.load_state(model, state)
+        one.train(model)
+    arguments = ("encode", tokens.repeat(rows, 1))
     if side == "target":
-        arguments = ("decode", tokens.repeat(32, 1), memory.repeat(32, 1, 1))
-    for index in range(4):
-        one.method(model, *arguments, source_lengths=lengths).observe(f"batch{index}")
+        arguments = ("decode", tokens.repeat(rows, 1), memory.repeat(rows, 1, 1))
+    for index in range(4 if rows > 1 else 20):
+        one.method(models[index % 2 if rows == 1 else 0], *arguments, source_lengths=lengths).observe(f"batch{index}")
 
     places = {"sum": Site(f"the sum of {side} embeddings and positions", {"channel": 4})}
     whose = {"source": "the encoder block's", "target": "the decoder block's"}[side]
@@ -370,7 +391,7 @@ def dropped_at(draw, p, side, speaking=None, lengths=None):
 
     def predict(*kept, places=tuple(places)):
         output = predicted(state, side, tokens, memory, **dict(zip(places, kept, strict=True)))
-        return output.unsqueeze(1).expand(-1, 2, -1, -1)  # (patterns, batch row, token, feature)
+        return output.unsqueeze(1).expand(-1, min(rows, 2), -1, -1)  # (patterns, batch row, token, feature)
 
     before_positions = Mistake(
         f"{side} embeddings are dropped before the positions are added",
@@ -379,10 +400,13 @@ def dropped_at(draw, p, side, speaking=None, lengths=None):
     )
 
     def check(batches):
-        pairs = torch.cat(list(batches.values())).unflatten(0, (-1, 2))
+        pairs = torch.cat(list(batches.values())).unflatten(0, (-1, min(rows, 2)))
         runs = {f"run{index}": pair for index, pair in enumerate(pairs)}
         mistakes = [] if speaking else [before_positions]
-        return shared_draws(batches) or compare_dropout(runs, p, list(places.values()), predict, mistakes=mistakes)
+        shared = shared_draws(batches) if rows > 1 else None
+        fault = shared or compare_dropout(runs, p, list(places.values()), predict, mistakes=mistakes)
+        alike = rows == 1 and torch.equal(pairs[::2], pairs[1::2])
+        return fault or ("two models drop the same elements" if alike else None)
 
     return one.random(), check
 
@@ -399,6 +423,19 @@ def shared_draws(batches):
 
 def dropout_at(draw, p, *sites):
     calls, checks = zip(*(dropped_at(draw, p, *site) for site in sites), strict=True)
+
+    def check(observations):
+        found = (check(observation) for check, observation in zip(checks, observations, strict=True))
+        return next(filter(None, found), None)
+
+    return list(calls), check
+
+
+@relation
+def dropout_of_one_sequence(draw):
+    "drops from a single sequence too, whatever models are made besides"
+    sites = [("source",), ("target",), ("source", "attention"), ("target", "cross_attention"), ("target", "ffn")]
+    calls, checks = zip(*(dropped_at(draw, 0.75, *site, rows=1) for site in sites), strict=True)
 
     def check(observations):
         found = (check(observation) for check, observation in zip(checks, observations, strict=True))
