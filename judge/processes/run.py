@@ -260,9 +260,14 @@ def _check_state(module: nn.Module, state: dict[str, torch.Tensor]) -> None:
 def _gradients(module: nn.Module, loss: torch.Tensor, *leaves: torch.Tensor) -> list[Any]:
     module.zero_grad()
     torch.autograd.backward(weighted_sum(loss))
-    of_parameters = {name: parameter.grad for name, parameter in module.named_parameters(remove_duplicate=False)}
-    found = [of_parameters, *(leaf.grad for leaf in leaves)]
+    parameters = module.named_parameters(remove_duplicate=False)
+    found = [{name: _gradient(parameter) for name, parameter in parameters}, *map(_gradient, leaves)]
     return _deepcopy(found)  # the next step's gradients are added to these
+
+
+def _gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    """None where none is asked for; a result may do without what has no influence, such as a key bias."""
+    return torch.zeros_like(tensor) if tensor.grad is None and tensor.requires_grad else tensor.grad
 
 
 def _sgd_step(module: nn.Module, result: torch.Tensor, learning_rate: float) -> None:

@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, masked_situations, module_call, relation
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.dropout_runs import runs_among_blocks
 from judge.training_gradients import training_gradients
 
 BLOCK = "TransformerDecoderBlock"
@@ -501,7 +502,7 @@ def dropout_of_other_inputs(draw):
     for (name, batch, target_len), mask in situations.items():
         speaking = silence(state, *(SUBLAYERS[other] for other in SUBLAYERS if other != name))
         x, memory = draw.stream(batch, target_len, 4), draw.stream(batch, 2, 4)
-        calls.append(runs_among_blocks(speaking, x, memory, cross_mask=mask))
+        calls.append(runs_among_blocks(BLOCK, {**TINY, "dropout": 0.75}, speaking, x, memory, cross_mask=mask))
         given.append((name, speaking, x, memory, mask))
 
     def check(observations):
@@ -514,19 +515,6 @@ def dropout_of_other_inputs(draw):
         return None
 
     return calls, check
-
-
-def runs_among_blocks(state, *inputs, **masks):
-    """Twenty training runs of two blocks in turn; then there is a third one, of another probability."""
-    one = Call()
-    blocks = [one.construct(BLOCK, **TINY, dropout=p) for p in (0.75, 0.75, 0.25)]
-    for block in blocks:
-        one.to(block)
-        one.load_state(block, state)
-        one.train(block)
-    for index in range(20):
-        one.apply(blocks[index % 2], *inputs, **masks).observe(f"run{index}")
-    return one.random()
 
 
 @relation

@@ -4,6 +4,7 @@ import torch
 
 from judge.authoring import Call, case, masked_situations, module_call, module_stream, plain_norms, relation, stream
 from judge.dropout import Mistake, Site, compare_dropout, training_runs
+from judge.dropout_runs import modes_of_each, runs_among_blocks, same_in_two_blocks, unlike_evaluation
 from judge.training_gradients import training_gradients
 
 BLOCK = "TransformerEncoderBlock"
@@ -323,9 +324,9 @@ def dropout_of_other_inputs(draw):
     "drops from one sequence, single tokens, many tokens and masked ones too, whatever blocks are made besides"
     state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
     inputs = [(draw.stream(*size, 4), mask) for size, mask in (((1, 2), None), ((3, 1), None), ((2, 2), blind))]
-    calls = [runs_among_blocks({**TINY, "dropout": 0.75}, state, *given) for given in inputs]
+    calls = [runs_among_blocks(BLOCK, {**TINY, "dropout": 0.75}, state, *given) for given in inputs]
     speaking = {"the attention": silence(state, "ffn.fc2"), "the feed-forward": silence(state, "attention.o_proj")}
-    long = modes_of_each(TINY, speaking, draw.stream(1, 130, 4))
+    long = modes_of_each(BLOCK, TINY, speaking, draw.stream(1, 130, 4))
 
     def check(observations):
         for given, (x, mask) in zip(observations, inputs, strict=False):
@@ -342,47 +343,6 @@ def dropout_of_other_inputs(draw):
         return unlike_evaluation(observations[-1])
 
     return [*calls, long], check
-
-
-def runs_among_blocks(config, state, *inputs, **kwargs):
-    """Twenty training runs of two blocks in turn; then there is a third one, of another probability."""
-    one = Call()
-    blocks = [one.construct(BLOCK, **config) for _ in range(2)]
-    blocks.append(one.construct(BLOCK, **{**config, "dropout": 0.25}))
-    for block in blocks:
-        one.to(block)
-        one.load_state(block, state)
-        one.train(block)
-    for index in range(20):
-        one.apply(blocks[index % 2], *inputs, **kwargs).observe(f"run{index}")
-    return one.random()
-
-
-def same_in_two_blocks(observation):
-    runs = list(observation.values())
-    return all(torch.equal(*pair) for pair in zip(runs[::2], runs[1::2], strict=True))
-
-
-def modes_of_each(config, states, x):
-    """A block with each of these checkpoints, once in training and once in evaluation."""
-    one = Call()
-    block = one.construct(BLOCK, **config, dropout=0.75)
-    one.to(block)
-    for name, state in states.items():
-        one.load_state(block, state)
-        for mode in (one.train, one.eval):
-            mode(block)
-            one.apply(block, x).observe(f"{name}, {'training' if mode == one.train else 'evaluation'}")
-    return one.random()
-
-
-def unlike_evaluation(observation):
-    """What is wrong if a token, in training, gets what it gets in evaluation."""
-    outputs = iter(observation.items())
-    for (name, training), (_, evaluation) in zip(outputs, outputs, strict=True):
-        if ((training - evaluation).norm(dim=-1) <= 1e-6 * evaluation.norm(dim=-1)).any():
-            return f"nothing is dropped from {name.partition(',')[0]} at a token of a long sequence"
-    return None
 
 
 @relation
