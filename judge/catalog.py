@@ -9,13 +9,13 @@ Cases and mutants are not read here: the oracle worker loads them.
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 from judge.entry_points import faults
 from judge.errors import ProblemError, UsageError
 from judge.models import Problem
+from judge.parsing import parse
 from judge.problem_files import read_text, read_toml, shown
 from judge.problem_toml import problem_from_toml
 from judge.statement import split_statement
@@ -133,7 +133,7 @@ def _check_oracle(problem: Problem, where: str) -> None:
 def _check_stub(problem: Problem) -> None:
     where = shown(problem.folder, "stub.py")
     try:
-        tree = ast.parse(read_text(problem.folder, "stub.py"))
+        tree = parse(read_text(problem.folder, "stub.py"))
     except SyntaxError as exc:
         raise ProblemError(f"{where}: line {exc.lineno}: does not parse: {exc.msg}") from exc
     for fault in () if problem.kind == "tests" else faults(tree, problem.entry_points):

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from judge.models import EntryPoint
+from judge.parsing import parse
 
 _ANYTHING = {"None": "None", "the wrong type": "'nonsense'", "a list around it": "[result]"}
 _CONSTANTS = {"None": "None", "a text": "'nonsense'", "empty": "[]", "a number": "-1"}
@@ -102,7 +103,7 @@ def junk(reference: str, entry_points: Sequence[EntryPoint], kinds: dict[str, li
 def _without(source: str, name: str) -> str:
     """The source without the statements that give this name a value: a file of answers gives each name once."""
     lines = source.splitlines()
-    for statement in ast.parse(source).body:
+    for statement in parse(source).body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):
             for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from judge.counted import counted
+from judge.parsing import parse
 from judge.program import Program, Ref, Step
 
 
@@ -47,7 +48,7 @@ class Labels:
 
 def parameter_names(signature: str) -> list[str]:
     """The names in "(x, gamma, beta, eps=1e-5)"."""
-    function = ast.parse(f"def f{signature}: pass").body[0]
+    function = parse(f"def f{signature}: pass").body[0]
     assert isinstance(function, ast.FunctionDef)
     return [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
 

@@ -14,7 +14,6 @@ what an edit is.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 from judge.counted import counted
 from judge.edits import Edit, EditError, apply, find_patches, overlap
 from judge.errors import ProblemError
+from judge.parsing import parse
 from judge.problem_files import read_text, read_toml, refuse_unknown_keys, shown
 
 MUTANTS = "hidden/mutants.toml"
@@ -59,7 +59,7 @@ def load_mutants(folder: Path, *, for_tests: bool = False) -> tuple[Mutant, ...]
     """
     reference = read_text(folder, REFERENCE)
     try:
-        ast.parse(reference)
+        parse(reference)
     except SyntaxError as exc:
         raise ProblemError(f"{shown(folder, REFERENCE)}: line {exc.lineno}: does not parse: {exc.msg}") from exc
     tables = read_toml(folder, MUTANTS)
@@ -76,7 +76,7 @@ def mutate(reference_source: str, edits: Sequence[Edit]) -> str:
             raise EditError("before", edits[-1].before, "two edits touch the same statement; make them one")
         mutated = apply(reference_source, patches)
         try:
-            ast.parse(mutated)
+            parse(mutated)
         except SyntaxError as exc:
             raise EditError(
                 "after", edits[-1].after, f"the result does not parse: line {exc.lineno}: {exc.msg}"

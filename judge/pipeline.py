@@ -25,6 +25,7 @@ from judge.environment import environment
 from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
 from judge.models import CaseResult, ClosedUse, Environment, Problem, Report, StreamCurve, Submission
 from judge.outcomes import case_result, diagnosis_of, last_lines, not_reached, remarks_of, unique_uses, verdict_of
+from judge.parsing import parse
 from judge.prerequisites import root_causes
 from judge.processes import leftovers
 from judge.processes.plain import encode_plain
@@ -90,7 +91,7 @@ def case_names(problem: Problem) -> list[str]:
     """The names of a problem's cases in their order, without running anything."""
     if problem.kind == "tests":
         return []
-    tree = ast.parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
+    tree = parse((problem.folder / "cases.py").read_text(encoding="utf-8"))
     return [
         node.name
         for node in tree.body

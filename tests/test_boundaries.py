@@ -94,6 +94,11 @@ def test_no_pickle_no_print_no_exit(path):
     assert not called & {"print", "exit", "quit"}
 
 
+def test_many_threads_parse_through_one_door():
+    parsing = {path.name for path in sorted((ROOT / "judge").glob("*.py")) if "ast.parse(" in path.read_text()}
+    assert parsing == {"parsing.py"}
+
+
 def test_only_the_oracle_side_speaks_of_hidden_files_and_oracles():
     for path in JUDGE:
         text = path.read_text(encoding="utf-8")
