@@ -34,6 +34,8 @@ def main() -> int:
     parser.add_argument("--proofs", action="store_true")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
+    if options.quick and not options.proofs:
+        parser.error("--quick is a way to prove; give --proofs, too")
     problems = [find_problem(name) for name in options.ids or problem_ids()]
     with Engine() as engine:
         if options.proofs:

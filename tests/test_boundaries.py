@@ -95,8 +95,8 @@ def test_no_pickle_no_print_no_exit(path):
 
 
 def test_many_threads_parse_through_one_door():
-    parsing = {path.name for path in sorted((ROOT / "judge").glob("*.py")) if "ast.parse(" in path.read_text()}
-    assert parsing == {"parsing.py"}
+    parsing = {path.name for path in JUDGE if "ast.parse(" in path.read_text(encoding="utf-8")}
+    assert parsing == {"parsing.py", "pytest_session.py"}  # the latter in a process with one thread
 
 
 def test_only_the_oracle_side_speaks_of_hidden_files_and_oracles():

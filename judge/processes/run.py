@@ -138,7 +138,9 @@ class Run:
             return self._constructed(index, _deepcopy(target), training=id(target) in self._training)
         if step.kind == "state_dict":
             return {key: tensor.detach().clone() for key, tensor in target.state_dict().items()}
-        return _gradients(target, *args) if step.kind == "gradients" else _sgd_step(target, *args)
+        if step.kind == "gradients":
+            return _gradients(target, *args)
+        return _sgd_step(target, *args)
 
     def _constructed(self, index: int, result: Any, training: bool = True) -> Any:
         if isinstance(result, nn.Module):

@@ -33,7 +33,7 @@ def plain_sum(draw):
 
 @case
 def any_leading_dimensions(draw):
-    "takes a single vector, a matrix and any number of leading dimensions, of few, many and zero tokens"
+    "takes a single vector, a matrix and any number of leading dimensions, one token or many, and tokens of zeros"
     calls = [
         module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), *pair(draw, *shape, D_MODEL))
         for shape in ((), (5,), (2, 3, 4, 5))

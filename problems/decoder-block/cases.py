@@ -152,9 +152,9 @@ def low_scores(draw):
 
 @case
 def long_sequences(draw):
-    "takes a target and a source of more than 1000 tokens"
+    "takes a target and a source of more than 256 tokens"
     config = {"d_model": 4, "d_ff": 4, "num_heads": 1}
-    lengths = 1, 1100, 1030
+    lengths = 1, 270, 260
     return module_call(BLOCK, config, block_state(draw, 4, 4), *streams(draw, *lengths, 4))
 
 
@@ -306,7 +306,7 @@ def lower_precision(draw):
         for dtype, given in ((torch.float32, masks), (torch.bfloat16, ()), (torch.bfloat16, masks))
     ]
     silent = silence(block_state(draw), "self_attention.o_proj")  # such a stream would saturate its softmax
-    x, memory = 1000 + 1.5 * draw.normal(2, 5, D_MODEL), wide_stream(draw, 2, 7)
+    x, memory = 500 + 1.5 * draw.normal(2, 5, D_MODEL), wide_stream(draw, 2, 7)
     return [*calls, module_call(BLOCK, CONFIG, silent, x, memory).in_dtype(torch.float32)]
 
 
@@ -488,7 +488,7 @@ def attention_fault(runs, p, name, state, x, memory, cross_mask=None):
 
 @relation
 def dropout_of_other_inputs(draw):
-    "drops from one sequence, single tokens, many tokens and masked ones too, whatever blocks are made besides"
+    "drops from one sequence, single tokens, many tokens and masked ones too, whatever other blocks exist"
     state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
     situations = {
         ("self_attention", 1, 2): None,

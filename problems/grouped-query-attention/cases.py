@@ -127,12 +127,12 @@ def huge_padding(draw):
 @case
 def low_scores(draw):
     "hides masked keys also where the visible ones have scores far below zero"
-    # The first feature of each head is the same in all tokens and makes every score about -2,048. All is in multiples
+    # The first feature of each head is the same in all tokens and makes every score about -512. All is in multiples
     # of 1/4, so that these scores are exact in float32.
     x = torch.round(4 * draw.normal(2, 5, 24)) / 4
     x[..., 0] = 1.0
     weights = {name: torch.round(4 * weight) / 4 for name, weight in _weights(draw, 24, 6, 3).items()}
-    for name, first in (("weight_q", 64.0), ("weight_k", -64.0)):
+    for name, first in (("weight_q", 32.0), ("weight_k", -32.0)):
         weights[name][::4] = 0.0
         weights[name][::4, 0] = first
     mask = draw.mask(2, 1, 5, 5, hidden_rows=1)

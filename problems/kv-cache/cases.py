@@ -71,14 +71,14 @@ def low_scores(draw):
 
 
 def _far_below(draw):
-    """A call where every score is about -2,048: the first feature of each head, the same in all tokens, sees to that.
+    """A call where every score is about -512: the first feature of each head, the same in all tokens, sees to that.
 
     All is in multiples of 1/4, so that these scores are exact in float32.
     """
     x = torch.round(4 * draw.normal(2, 6, 12)) / 4
     x[..., 0] = 1.0
     weights = {name: torch.round(4 * weight) / 4 for name, weight in _weights(draw, 12).items()}
-    for name, first in (("weight_q", 64.0), ("weight_k", -64.0)):
+    for name, first in (("weight_q", 32.0), ("weight_k", -32.0)):
         weights[name][::4] = 0.0
         weights[name][::4, 0] = first
     return _chunks(x, (4, 2), 3, weights).values_only()

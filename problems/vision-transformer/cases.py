@@ -94,7 +94,7 @@ def plain_images(draw):
     return [
         classified(draw, num_blocks=2),
         classified(draw, batch=3, img_size=(10, 12), patch_size=(5, 3), in_channels=5),
-        classified(draw, batch=2, img_size=(12, 11), patch_size=1, d_model=15, num_blocks=2),
+        classified(draw, batch=2, img_size=(12, 11), patch_size=1, d_model=15, num_blocks=2).values_only(),
     ]
 
 
@@ -426,7 +426,7 @@ def training_in_lower_precision(draw):
 
 @relation
 def dropout_on_tokens(draw):
-    "drops from the tokens with their positions, and attention weights of every block, in training, under no_grad too"
+    "drops elements of the tokens and attention weights of every block in training, inside torch.no_grad() too"
     images, state = images_of(draw, 1, TINY), silence(tiny_state(draw, TINY, "blocks.0"), "blocks.0.mlp.fc2")
     deep = two_blocks(draw, "blocks.0.mlp.fc2")
     before_positions = Mistake(
