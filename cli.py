@@ -204,7 +204,7 @@ def submit(
             report = pipeline.submit(
                 problem, path, engine, seed=seed, cases=case or (), gradients=bool(html), station=station
             )
-        engine.end()
+        engine.release()
         if not no_record:
             _remember(showing.recorded(report, level))
         keep_page(showing.shown(report, level))

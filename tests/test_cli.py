@@ -48,7 +48,7 @@ class FakeEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def end(self) -> None:
+    def release(self) -> None:
         self.close()
 
     def close(self) -> None:

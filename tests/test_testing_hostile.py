@@ -68,10 +68,8 @@ class Plugin:
     def pytest_runtest_logreport(self, report):
         report.outcome = OUTCOME
 
-def test_c(request, impl):
+def test_d(request, impl):
     request.config.pluginmanager.register(Plugin())
-
-def test_d(impl):
     assert right(impl)
 """
 FORGED = """
@@ -122,13 +120,11 @@ def test_there_is_nowhere_to_count_votes(judged_tests, engine):
         assert report.verdict == "accepted", said(report)
 
 
-@pytest.mark.parametrize(("outcome", "reason"), [
-    ("passed", "uncaught: values, stability"), ("failed", "invalid: test_d"), ("skipped", "invalid: test_d"),
-])  # fmt: skip
-def test_a_plugin_deceives_only_its_own_file(judged_tests, outcome, reason):
+@pytest.mark.parametrize("outcome", ["passed", "failed", "skipped"])
+def test_a_plugin_deceives_only_its_own_file(judged_tests, outcome):
     report = judged_tests(HEAD + REGISTERS.replace("OUTCOME", repr(outcome)))
-    assert report.verdict != "accepted"
-    assert fails_as(reason, report) or outcome == "skipped", said(report)
+    assert report.verdict == ("wrong answer" if outcome == "passed" else "invalid submission"), said(report)
+    assert outcome != "passed" or fails_as("uncaught: values, stability", report), said(report)
 
 
 @pytest.mark.parametrize("data", [

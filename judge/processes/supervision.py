@@ -241,7 +241,7 @@ class Engine:
         if not self.forks and self._spare is None:
             self._spare = role, log_bytes, self._spawned(role, log_bytes)
 
-    def end(self) -> None:
+    def release(self) -> None:
         """Begin to end: it takes a while until a process that has imported torch is gone, for which close() waits."""
         self._closed = True
         if self._zygote:
@@ -249,7 +249,7 @@ class Engine:
 
     def close(self) -> None:
         """End every process that was started here; nothing is started after it."""
-        self.end()
+        self.release()
         if self._control:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)
