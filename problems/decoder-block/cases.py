@@ -152,9 +152,9 @@ def low_scores(draw):
 
 @case
 def long_sequences(draw):
-    "takes a target and a source of more than 256 tokens"
+    "takes a target and a source of more than 1000 tokens"
     config = {"d_model": 4, "d_ff": 4, "num_heads": 1}
-    lengths = 1, 270, 260
+    lengths = 1, 1100, 1030
     return module_call(BLOCK, config, block_state(draw, 4, 4), *streams(draw, *lengths, 4))
 
 

@@ -94,6 +94,7 @@ def plain_images(draw):
     return [
         classified(draw, num_blocks=2),
         classified(draw, batch=3, img_size=(10, 12), patch_size=(5, 3), in_channels=5),
+        classified(draw, batch=2, img_size=(12, 11), patch_size=1, d_model=15),
         classified(draw, batch=2, img_size=(12, 11), patch_size=1, d_model=15, num_blocks=2).values_only(),
     ]
 
