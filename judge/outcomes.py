@@ -16,7 +16,8 @@ from judge.models import (
     Submission,
     Verdict,
 )
-from judge.running import Lost, Ran
+from judge.running import Ran
+from judge.worker_events import Lost
 
 _PRINTED_LINES = 20
 

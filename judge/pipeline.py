@@ -30,8 +30,9 @@ from judge.prerequisites import root_causes
 from judge.processes import leftovers
 from judge.processes.plain import encode_plain
 from judge.processes.supervision import Engine
-from judge.running import LOADING, Lost, Ran, Runner
+from judge.running import Ran, Runner
 from judge.submission import read_submission
+from judge.worker_events import LOADING, Lost
 
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0

@@ -6,24 +6,18 @@ lost for the same reason the rest are not reached. Nothing that a worker says ab
 
 from __future__ import annotations
 
-import contextlib
 import secrets
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from judge.errors import JudgeError
 from judge.models import Limits
 from judge.processes import leftovers
 from judge.processes.supervision import Engine, Event, Worker
+from judge.worker_events import LOADING, Lost, LostStatus, end_of, exit_of, locked, next_in_turn, printed_by
 
-LOADING = -1
-_LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
-_EXIT_SECONDS = 2.0
-_OVERTAKEN_SECONDS = 0.5
 _MOST_OF_A_KIND = 2
 _MOST_ANSWERED = 1 << 28  # bytes of all answers together: they wait here for the comparison
 _MOST_SAID = 2000  # characters that a worker's report on the import may show
@@ -31,18 +25,6 @@ _OWN_MIB = 512  # what an interpreter with torch takes before a submission's fir
 
 # Modules of torch that it imports lazily, for more than a second, by a word that announces them.
 HEAVY = dict.fromkeys(("checkpoint", "optim", "compile", "custom_op", "dynamo"), "torch._dynamo")
-
-LostStatus = Literal["time limit", "memory limit", "output limit", "runtime error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A call (or the import) without an answer."""
-
-    status: LostStatus
-    message: str
-    line: int | None = None
-    traceback: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -140,17 +122,12 @@ class Runner:
         for number in remaining:
             worker.send({"type": "call", "call": number}, self._calls[number])
         worker.send({"type": "end"})
-        event = worker.next_event(time.monotonic() + _LOCK_SECONDS)
-        if event is None or event.kind != "frame" or event.header.get("type") != "locked":
-            said = bytes(worker.log).decode(errors="replace").strip().splitlines()
-            raise JudgeError(f"a worker could not be started{': ' + said[-1] if said else ''}; run `judge doctor`")
-        self._engine.locked(event.header["level"], event.header["layers"], event.header["leaks"])
-        return event.at
+        return locked(self._engine, worker)
 
     def _load(self, worker: Worker, now: float) -> bool:
         """Wait for the import; whether the submission can be called."""
         seconds = self._limits.import_seconds
-        event = _before_a_flood(worker, worker.next_event(now + seconds))
+        event = next_in_turn(worker, LOADING, now + seconds)
         if event is None or event.at > now + seconds:
             self.ran.import_lost = Lost("time limit", f"the file was not imported after {seconds:g} s")
         elif event.kind != "frame":
@@ -186,7 +163,7 @@ class Runner:
         before = self._ready
         while remaining:
             number, *rest = remaining
-            event = worker.next_event(min(before + self._limits.call_seconds, deadline))
+            event = next_in_turn(worker, number, min(before + self._limits.call_seconds, deadline))
             if event and event.kind == "frame" and event.header == {"type": "observation", "call": number}:
                 self._answered += len(event.body)
                 if self._answered > _MOST_ANSWERED:
@@ -205,7 +182,7 @@ class Runner:
             self.ran.lost[number] = lost
             self._reasons[lost.status] += 1
             return rest
-        self._take_last(worker.next_event(time.monotonic() + _EXIT_SECONDS))
+        self._take_last(worker, number)
         return []
 
     def _overrun(self, deadline: float) -> Lost:
@@ -213,10 +190,15 @@ class Runner:
             return Lost("time limit", f"all calls together took more than {self._limits.submission_seconds:g} s")
         return Lost("time limit", f"no answer after {self._limits.call_seconds:g} s")
 
-    def _take_last(self, event: Event | None) -> None:
-        settings = event.header.get("settings") if event and event.kind == "frame" else None
+    def _take_last(self, worker: Worker, number: int) -> None:
+        """What was seen during all calls: who ends before saying it hides it, and loses the last call, ``number``."""
+        event = worker.next_event(time.monotonic() + self._limits.call_seconds)
+        if event is None or event.kind != "frame" or event.header.get("type") != "done":
+            said = end_of(worker, event, "after the last call", self._limits.output_kib) if event else None
+            self.ran.lost[number] = said or Lost("time limit", "no end after the last call")
+            return
+        settings, seen = event.header.get("settings"), event.header.get("closed")
         self.ran.settings_after = tuple(name[:40] for name in settings or ())[:10] if _texts(settings) else ()
-        seen = event.header.get("closed") if event and event.kind == "frame" else None
         if isinstance(seen, list):
             pairs = [pair for pair in seen if isinstance(pair, list) and len(pair) == 2]
             self.ran.closed = tuple((str(name)[:100], line if isinstance(line, int) else None) for name, line in pairs)
@@ -247,64 +229,5 @@ class Runner:
         return (self.ran.peak_mib or 0.0) > self._limits.memory_mib + _OWN_MIB
 
 
-def _before_a_flood(worker: Worker, event: Event | None) -> Event | None:
-    """The report on the import, if a call after it printed too much: that comes by another pipe, and may be first."""
-    if event is None or event.kind != "flood" or printed_by(bytes(worker.log)).keys() <= {LOADING}:
-        return event
-    later = worker.next_event(time.monotonic() + _OVERTAKEN_SECONDS)
-    if later is None or later.kind != "frame":
-        if later is not None:
-            worker.events.put(later)
-        return event
-    worker.events.put(event)
-    return later
-
-
-def end_of(worker: Worker, event: Event, when: str, output_kib: int) -> Lost:
-    """What became of a worker that gave this event instead of an answer."""
-    if event.kind == "flood":
-        return Lost("output limit", f"more than {output_kib} KiB were printed")
-    if event.kind == "unreadable":
-        return Lost("runtime error", f"{event.header['message']} ({when})")
-    if event.kind == "frame":
-        return Lost("runtime error", f"an answer that was not asked for came {when}")
-    ended = exit_of(worker)
-    if ended is None:
-        return Lost("runtime error", f"the process closed its answers {when}")
-    if ended.header.get("lost"):
-        raise JudgeError(ended.header["lost"])
-    number = ended.header.get("signal")
-    if number == signal.SIGXCPU if hasattr(signal, "SIGXCPU") else False:
-        return Lost("time limit", f"the processor time was used up {when}")
-    if number:
-        return Lost("runtime error", f"the process was ended by signal {number} ({_signal_name(number)}) {when}")
-    return Lost("runtime error", f"the process ended with exit code {ended.header.get('exit')} and no answer {when}")
-
-
-def exit_of(worker: Worker) -> Event | None:
-    """The worker's exit, if it has come or comes soon; events before it are passed over."""
-    deadline = time.monotonic() + _EXIT_SECONDS
-    while worker.ended is None and worker.next_event(deadline) is not None:
-        pass
-    return worker.ended
-
-
-def printed_by(log: bytes) -> dict[int, bytes]:
-    """What was printed, by call: before each call the worker writes its number between two NUL bytes."""
-    parts = log.split(b"\0")
-    found: dict[int, bytes] = {}
-    for number, text in zip(parts[1::2], parts[2::2], strict=False):
-        with contextlib.suppress(ValueError):
-            found[int(number)] = text
-    return found
-
-
 def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"

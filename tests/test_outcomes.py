@@ -5,7 +5,8 @@ from __future__ import annotations
 from sample_reports import case
 
 from judge.outcomes import case_result, not_reached
-from judge.running import Lost, Ran
+from judge.running import Ran
+from judge.worker_events import Lost
 
 PLANNED = [
     {"name": "plain", "sentence": "", "inputs": None, "calls": [0]},

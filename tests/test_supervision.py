@@ -10,7 +10,7 @@ import pytest
 from judge.errors import JudgeError
 from judge.processes import frames, interpreter
 from judge.processes.supervision import Engine, Worker
-from judge.running import end_of, exit_of
+from judge.worker_events import end_of, exit_of
 
 
 def worker(log_bytes: int = 1 << 16) -> tuple[Worker, int, int, int]:

@@ -132,6 +132,29 @@ def test_what_goes_wrong_in_a_call_is_told_apart(judged, text, verdict, said):
     assert judged(RIGHT).verdict == "accepted"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("os._exit(0)", "ended with exit code 0 and no answer after the last call"), ("os.write(2, b'x' * 65536)", "KiB")],
+)
+def test_who_ends_before_telling_what_was_seen_is_not_accepted(judged, text, said):
+    """The worker tells at its end which closed functions ran: ``text`` happens just before."""
+    source = f"""
+import os, sys, torch
+
+def at_the_end(frame, event, argument):
+    if frame.f_code.co_name == "changed_settings" and frame.f_back.f_code.co_name == "main":
+        sys.setprofile(None)
+        {text}
+
+def solve(x, y):
+    sys.setprofile(at_the_end)
+    return torch.softmax(x @ y, -1)
+"""
+    report = judged(source)
+    assert report.verdict in ("runtime error", "output limit"), (report.verdict, report.message)
+    assert said in messages(report)
+
+
 def test_after_two_calls_lost_for_the_same_reason_the_rest_are_not_reached(judged):
     report = judged(body("os._exit(3)"))
     statuses = [case.status for case in report.cases]

@@ -19,12 +19,13 @@ from judge.environment import environment
 from judge.errors import SubmissionError
 from judge.models import CaseResult, Environment, Problem, Report, Submission, Thoroughness, Verdict
 from judge.processes.supervision import Engine
-from judge.running import HEAVY, LOADING, Lost
+from judge.running import HEAVY
 from judge.testing.implementations import Implementation, load_implementations
 from judge.testing.said import Item, Run
 from judge.testing.session import MOST_TESTS, Budget, Session
 from judge.testing.thoroughness import measure
 from judge.testing.validity import Twice, judge_test
+from judge.worker_events import LOADING, Lost
 
 # What is imported late and takes longer than a run, by a word that announces it; the last where autograd is handed a
 # gradient, as for each backward here.

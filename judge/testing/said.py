@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge.running import Lost, LostStatus
+from judge.worker_events import Lost, LostStatus
 
 _OUTCOMES = ("passed", "failed", "skipped", "xfailed", "xpassed")
 _PASSED_ON = {"type": str, "call": int, "name": str, "grad": bool, "dtype": str, "forget": list, "wanted": list}

@@ -14,14 +14,12 @@ import threading
 import time
 from typing import Any
 
-from judge.errors import JudgeError
 from judge.models import Problem
-from judge.processes.supervision import Engine, Event, Worker
-from judge.running import Lost, end_of, exit_of, printed_by
+from judge.processes.supervision import Engine, Event
 from judge.testing.said import Run, collection_error, import_error, items, outcome, plain
+from judge.worker_events import LOADING, Lost, end_of, exit_of, locked, next_in_turn, printed_by
 
 MOST_TESTS = 1000
-_LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
 
 
 class Budget:
@@ -70,29 +68,20 @@ class Session:
             told = {"source": self._source, "alone": len(names) == 1, "seed": secrets.randbits(32)}
             self._student.send(setup | told | {"backwards": backwards, "turn": turn})
             self._serving.send(setup | {"source": implementation})
-            self._locked(self._serving)
-            begun = self._locked(self._student)
+            locked(self._engine, self._serving)
+            begun = locked(self._engine, self._student)
             self._end = self._budget.begin(begun, begun - started)
             self._follow(begun, until_failure)
         finally:
             self._close()
         return self._run
 
-    def _locked(self, worker: Worker) -> float:
-        event = worker.next_event(time.monotonic() + _LOCK_SECONDS)
-        if event is None or event.kind != "frame" or event.header.get("type") != "locked":
-            worker.settle()
-            said = bytes(worker.log).decode(errors="replace").strip().splitlines()
-            raise JudgeError(f"a worker could not be started{': ' + said[-1] if said else ''}; run `judge doctor`")
-        self._engine.locked(event.header["level"], event.header["layers"], event.header["leaks"])
-        return event.at
-
     def _follow(self, begun: float, until_failure: bool) -> None:
         """Take what the worker says until it is done, or until it fails where that is enough."""
         run, limits = self._run, self._problem.limits
         allowed = begun + limits.import_seconds
         while True:
-            event = self._student.next_event(min(allowed, self._end))
+            event = next_in_turn(self._student, LOADING if run.items is None else run.at, min(allowed, self._end))
             if event is None or event.kind != "frame":
                 self._lose(self._overrun() if event is None else self._ended(event))
                 return

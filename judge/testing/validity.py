@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.models import CaseResult, CaseStatus, Finding
-from judge.running import Lost
 from judge.testing.implementations import Implementation
 from judge.testing.said import Item, Outcome, Run
+from judge.worker_events import Lost
 
 IDLE = {"skipped": "is skipped", "xfailed": "is expected to fail", "xpassed": "is expected to fail, and passes"}
 _MOST_FINDINGS = 3
