@@ -313,12 +313,15 @@ def verify(
     proofs = [known for problem in problems.values() if cached and (known := proof_cache.recall(problem))]
     for one in proofs:
         _say_now(proof.render(one) if ids else proof.line(one))
+        _keep_kills(problems[one.problem], one)
     missing = [problem for problem in problems.values() if problem.id not in {known.problem for known in proofs}]
     if missing:
         with launch.take(isolation.value) as engine, _proving(len(missing)) as (step, ready):
             for one in proving.verify(missing, engine, step, seed=seed, production=production, quick=quick):
                 ready(one)
                 _say_now(proof.render(one) if ids else proof.line(one))
+                if not quick:
+                    _keep_kills(problems[one.problem], one)
                 if cached:
                     _keep(problems[one.problem], one)
                 proofs.append(one)
@@ -501,6 +504,18 @@ def _keep(problem: Problem, proof: Proof) -> None:
         proof_cache.keep(problem, proof)
     except OSError as error:
         _warn(f"the proof of {problem.id} is not kept: {error}")
+
+
+def _keep_kills(problem: Problem, proof: Proof) -> None:
+    """Keep beside the problem which cases each mutant fails; without it a diagnosis takes longer."""
+    from judge import kill_matrix
+
+    if not proof.ok or problem.kind == "tests":
+        return
+    try:
+        kill_matrix.keep(problem.folder, proof.kills)
+    except OSError as error:
+        _warn(f"what the mutants of {problem.id} fail is not kept, so diagnoses take longer: {error}")
 
 
 @contextlib.contextmanager

@@ -6,8 +6,8 @@
     closest      equal at a glance on at least half of the failing cases that values tell
     same cases   fails the same cases in the same respects, with other values, or with values that are drawn (dropout)
 
-A glance at one call of each failing case leaves few bugs to look at closely. Where the time is used up, what was
-found by then is claimed, and it is the weaker claim.
+The bugs that are known to fail just these cases come first, and a glance at one call of each failing case leaves few
+bugs to look at closely. Where the time is used up, what was found by then is claimed, and it is the weaker claim.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from judge import kill_matrix
 from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome
 from judge.errors import ProblemError
 from judge.mutants import REFERENCE, Mutant, compose
@@ -63,9 +64,11 @@ class _Diagnosis:
     def __init__(self, problem: DrawnProblem, mutants: Sequence[Mutant], search: Search):
         self._problem = problem
         self._search = search
-        self._bugs = [Bug((mutant,), mutant.source) for mutant in mutants]
+        self._kills = kill_matrix.load(problem.folder)
         failing = {case.name for case in search.failing}
         judged = failing | {case.name for case in search.passing}
+        self._proven = bool(self._kills) and len(judged) == len(problem.cases)  # so no two mutants are equal on them
+        self._bugs = [Bug((mutant,)) for mutant in mutants]
         self._suspects = [  # whatever is equal to one of these fails what it has to fail
             bug for bug in self._bugs if failing.issuperset(judged.intersection(bug.mutants[0].kills))
         ]
@@ -80,16 +83,30 @@ class _Diagnosis:
             return self._weaker
 
     def _exactly(self) -> Found | None:
-        search, exact, failing = self._search, [], []
+        search = self._search
+        exact: list[Bug] = []
+        failing: list[Bug] = []
         suspected = {bug.mutants[0].name for bug in self._suspects}
-        for bug in sorted(self._bugs, key=lambda bug: bug.mutants[0].name not in suspected):
+        only_random = all(any(call.program.random for call in case.calls) for case in search.failing)
+        for bug in sorted(self._bugs, key=lambda bug: (self._unlike(bug), bug.mutants[0].name not in suspected)):
+            if exact and self._proven and (not only_random or self._unlike(bug)):
+                break
             if self._equal_at_a_glance(bug) and all(search.fares_alike(bug, case) for case in search.failing):
                 failing.append(bug)
                 self._weaker = _alone("failing", failing) if len(failing) <= _MOST else None
-                if bug.mutants[0].name in suspected and all(search.fares_alike(bug, case) for case in search.passing):
+                if bug.mutants[0].name in suspected and all(self._passes_alike(bug, case) for case in search.passing):
                     exact.append(bug)
-        only_random = all(any(call.program.random for call in case.calls) for case in search.failing)
         return _alone("same cases" if only_random else "exactly", exact[:_MOST]) if exact else None
+
+    def _unlike(self, bug: Bug) -> int:
+        """How many cases a bug is known to fail and the submission does not, or the other way round."""
+        failing = {case.name for case in self._search.failing}
+        return len(failing ^ self._kills[bug.mutants[0].name]) if self._proven else 0
+
+    def _passes_alike(self, bug: Bug, case: DrawnCase) -> bool:
+        """Whether a bug gives for a case what the submission gave; less is looked at where it is known to pass it."""
+        known = self._proven and case.name not in self._kills[bug.mutants[0].name]
+        return self._search.passes_alike(bug, case) if known else self._search.fares_alike(bug, case)
 
     def _by_entry_point(self) -> Found | None:
         """A mutant may change both of two like functions, and a student only one."""

@@ -14,8 +14,9 @@ what an edit is.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ BEHAVIOURS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mutant:
     """A seeded bug: ``what`` it does, the ``idea`` that it misses, the cases that it must be caught by.
 
@@ -47,15 +48,24 @@ class Mutant:
     what: str
     idea: str
     kills: tuple[str, ...]
-    source: str
     edits: tuple[Edit, ...]
-    behaviour: str = ""
+    behaviour: str
+    reference: str = field(repr=False)
+    where: str = field(repr=False)
+
+    @functools.cached_property
+    def source(self) -> str:
+        """The reference with the bug. Raises ProblemError where the edits can't be made."""
+        try:
+            return mutate(self.reference, self.edits)
+        except ProblemError as exc:
+            raise ProblemError(f"{self.where}: {exc}") from exc
 
 
-def load_mutants(folder: Path, *, for_tests: bool = False) -> tuple[Mutant, ...]:
+def load_mutants(folder: Path, *, for_tests: bool = False, made: bool = True) -> tuple[Mutant, ...]:
     """Load the mutants of a problem's folder, in the file's order. Raises ProblemError.
 
-    ``for_tests``: they name a behaviour, not cases.
+    ``for_tests``: they name a behaviour, not cases. ``made``: make all edits now, not when a source is asked for.
     """
     reference = read_text(folder, REFERENCE)
     try:
@@ -63,9 +73,13 @@ def load_mutants(folder: Path, *, for_tests: bool = False) -> tuple[Mutant, ...]
     except SyntaxError as exc:
         raise ProblemError(f"{shown(folder, REFERENCE)}: line {exc.lineno}: does not parse: {exc.msg}") from exc
     tables = read_toml(folder, MUTANTS)
-    return tuple(
+    mutants = tuple(
         _mutant(f"{shown(folder, MUTANTS)}: {name}", name, tables[name], reference, for_tests) for name in tables
     )
+    if made:
+        for mutant in mutants:
+            _ = mutant.source
+    return mutants
 
 
 def mutate(reference_source: str, edits: Sequence[Edit]) -> str:
@@ -103,11 +117,7 @@ def _mutant(where: str, name: str, table: Any, reference: str, for_tests: bool) 
     )
     what, idea = _text(where, table, "what"), _text(where, table, "idea")
     kills, behaviour = ((), _behaviour(where, table)) if for_tests else (_kills(where, table), "")
-    try:
-        source = mutate(reference, edits)
-    except ProblemError as exc:
-        raise ProblemError(f"{where}: {exc}") from exc
-    return Mutant(name, what, idea, kills, source, edits, behaviour)
+    return Mutant(name, what, idea, kills, edits, behaviour, reference, where)
 
 
 def _edit_tables(where: str, table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

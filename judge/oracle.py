@@ -132,7 +132,7 @@ class Oracle:
         from judge.mutants import load_mutants
 
         if self._mutants is None:
-            self._mutants = load_mutants(self.problem.folder)
+            self._mutants = load_mutants(self.problem.folder, made=False)
         found = diagnose(self.problem, self._mutants, self.observed, outcomes)
         if found is None:
             return None

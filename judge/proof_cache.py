@@ -1,7 +1,8 @@
 """Proofs that hold still: kept by what they were made from, so that only what changed is proven again.
 
-A proof's key is a hash of all that it depends on: the problem's folder, the judge's own code, the oracles in
-reference/, the versions of Python and torch, the system and its processor. Only proofs without a complaint are kept.
+A proof's key is a hash of all that it depends on: the problem's folder (without what a proof itself keeps there), the
+judge's own code, the oracles in reference/, the versions of Python and torch, the system and its processor. Only proofs
+without a complaint are kept.
 They are in the user's cache folder ($XDG_CACHE_HOME/judge, or ~/.cache/judge); what can't be read there is proven.
 """
 
@@ -19,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 import judge
+from judge.kill_matrix import KILLS
 from judge.models import Problem
 from judge.verify import Proof
 
@@ -67,7 +69,7 @@ def _surroundings() -> str:
 def _contents(root: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
+        if path.is_file() and "__pycache__" not in path.parts and path.name != Path(KILLS).name:
             digest.update(f"{path.relative_to(root)}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

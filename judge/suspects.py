@@ -36,16 +36,17 @@ class Evidence:
 
 @dataclass(slots=True)
 class Bug:
-    """A mutant, or two at once, as code that can be run."""
+    """A mutant, or two at once, as code that can be run. ``both``: the source with the two of them."""
 
     mutants: tuple[Mutant, ...]
-    source: str
+    both: str | None = None
     _namespace: dict[str, Any] = field(default_factory=dict)
 
     @property
     def namespace(self) -> dict[str, Any]:
         if not self._namespace:
-            self._namespace = load(Path(f"mutant {self.mutants[0].name}"), self.source)
+            source = self.mutants[0].source if self.both is None else self.both
+            self._namespace = load(Path(f"mutant {self.mutants[0].name}"), source)
         return self._namespace
 
 
@@ -60,6 +61,7 @@ class Search:
         self.outcomes = outcomes
         self._deadline = time.process_time() + seconds
         self._decoders: dict[int, Callable[[], Program]] = {}
+        self._glances: dict[tuple[str, int], float] = {}
         chosen = [case for case in problem.cases if case.name in outcomes]
         self.passing = [case for case in chosen if outcomes[case.name].passed]
         failing = [case for case in chosen if not outcomes[case.name].passed]
@@ -77,9 +79,13 @@ class Search:
 
     def glance(self, bug: Bug, call: DrawnCall) -> float:
         """How far a bug's values for this call are from the submission's; 0 if they are equal, or raise the same."""
-        self._check_time()
-        decode = self._decoders.setdefault(call.number, decoder(call.data))
-        return distance(self.observed[call.number], self.problem.glance(bug.namespace, decode), call.program)
+        known = "+".join(mutant.name for mutant in bug.mutants), call.number
+        if known not in self._glances:
+            self._check_time()
+            decode = self._decoders.setdefault(call.number, decoder(call.data))
+            given = self.problem.glance(bug.namespace, decode)
+            self._glances[known] = distance(self.observed[call.number], given, call.program)
+        return self._glances[known]
 
     def agrees(self, bug: Bug, calls: Iterable[DrawnCall]) -> bool:
         """Whether a bug gives in every facet what the submission gave."""
@@ -100,6 +106,10 @@ class Search:
         if not any(call.program.random for call in case.calls):
             return True
         return self.outcome(bug, case).complaints == self.outcomes[case.name].complaints
+
+    def passes_alike(self, bug: Bug, case: DrawnCase) -> bool:
+        """Whether a bug that is known to pass a case, as the submission does, gives the same values, too."""
+        return not any(self.glance(bug, call) for call in case.calls if not call.program.random)
 
     def outcome(self, bug: Bug, case: DrawnCase) -> Outcome:
         """How a bug fares on a case."""

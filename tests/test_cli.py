@@ -60,6 +60,7 @@ class Judge:
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]):
         self.proven: list[tuple[str, int | None]] = []
+        self.kept: list[tuple[Path, dict[str, list[str]]]] = []
         self.folder, self.report, self.asked, self._capsys = folder, SAMPLES["wrong_answer_with_diagnosis"], {}, capsys
 
     def __call__(self, *arguments: object) -> SimpleNamespace:
@@ -102,9 +103,16 @@ def run(tmp_path, monkeypatch, capsys):
     def verify(problems, engine, progress, *, seed, production, quick):
         for one in problems:
             run.proven.append((one.id, seed))
-            yield Proof(one.id, complaints=["the reference is wrong"] if one.id == "rms-norm" else [])
+            complaints = ["the reference is wrong"] if one.id == "rms-norm" else []
+            yield Proof(one.id, kills={"mean": ["plain"]}, complaints=complaints)
+
+    def keep_kills(folder: Path, kills: dict[str, list[str]]) -> None:
+        run.kept.append((folder, kills))
+        if run.report is OSError:
+            raise OSError("the disk is full")
 
     fakes = {
+        "kill_matrix": {"keep": keep_kills},
         "catalog": {
             "PROBLEMS": tmp_path, "load_problems": lambda: problems, "find_problem": find_problem,
             "problem_ids": lambda: [one.id for one in problems], "load_problem": find_problem,
@@ -495,7 +503,7 @@ def test_verify_shows_a_line_for_each_proof_and_sums_up_what_to_mend(run):
     assert lines[1].split()[:3] == ["rms-norm", "not", "proven"]
     complaint = "  to mend first: the reference is wrong"
     assert lines[2] == complaint
-    assert lines[-3:] == ["1 of 2 problems proven, 0 mutants in all", "not proven: rms-norm", complaint]
+    assert lines[-3:] == ["1 of 2 problems proven, 2 mutants in all", "not proven: rms-norm", complaint]
     alone = run("verify", "layer-norm")
     assert alone.code == 0
     assert alone.out.startswith("layer-norm: proven\n")
@@ -510,6 +518,26 @@ def test_verify_proves_again_only_what_has_changed(run):
     for anew in (["--no-cache"], ["--seed", "7"], ["--production"], ["--quick"]):
         run("verify", "layer-norm", *anew)
     assert run.proven == [("layer-norm", None), ("layer-norm", 7), ("layer-norm", None), ("layer-norm", None)]
+
+
+@pytest.mark.parametrize(("how", "kept"), [([], 1), (["--no-cache"], 1), (["--production"], 1), (["--quick"], 0)])
+def test_what_mutants_fail_is_kept_after_a_whole_proof_without_complaints(run, how, kept):
+    assert run("verify", *how).code == 1
+    assert run.kept == [(run.folder, {"mean": ["plain"]})] * kept
+
+
+def test_what_mutants_fail_is_kept_after_a_proof_that_is_remembered_too(run):
+    run("verify", "layer-norm")
+    run.kept.clear()
+    run("verify", "layer-norm")
+    assert run.kept == [(run.folder, {"mean": ["plain"]})]
+
+
+def test_a_folder_that_cannot_be_written_costs_a_warning(run):
+    run.report = OSError
+    shown = run("verify", "layer-norm")
+    assert shown.code == 0
+    assert "of layer-norm fail is not kept, so diagnoses take longer: the disk is full" in shown.err
 
 
 def test_doctor_finds_nothing_missing_here(run):

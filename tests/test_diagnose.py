@@ -9,6 +9,7 @@ import torch
 from written_problem import drawn, write
 
 from judge import diagnose as module
+from judge import kill_matrix
 from judge.agreement import agree
 from judge.authoring import call
 from judge.diagnose import diagnose
@@ -99,9 +100,24 @@ idea = "once"
 """
 
 
-@pytest.fixture(scope="module")
-def problem(tmp_path_factory):
-    return drawn(write(tmp_path_factory.mktemp("diagnose"), CASES, REFERENCE, MUTANTS))
+@pytest.fixture(scope="module", params=[False, True], ids=["not proven", "proven"])
+def problem(request, tmp_path_factory):
+    problem = drawn(write(tmp_path_factory.mktemp("diagnose"), CASES, REFERENCE, MUTANTS))
+    if request.param:
+        prove(problem)
+    return problem
+
+
+def prove(problem):
+    """Keep what each mutant fails, as `judge verify` does."""
+    kills = {}
+    for mutant in load_mutants(problem.folder):
+        namespace = load(Path("mutant.py"), mutant.source)
+        seen = {case.name: [problem.observe(namespace, one) for one in case.calls] for case in problem.cases}
+        kills[mutant.name] = [
+            case.name for case in problem.cases if not problem.judge_case(case, seen[case.name]).passed
+        ]
+    kill_matrix.keep(problem.folder, kills)
 
 
 def diagnosed(problem, *edits, source=REFERENCE, leave_out=()):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import TINY
 
-from judge import proof_cache
+from judge import kill_matrix, proof_cache
 from judge.catalog import load_problem
 from judge.verify import Proof
 
@@ -41,6 +41,12 @@ def test_any_change_of_the_folder_asks_for_a_new_proof(problem, file):
     path = problem.folder / file
     path.write_text((path.read_text() if path.exists() else "") + "\n# changed\n")
     assert proof_cache.recall(problem) is None
+
+
+def test_what_a_proof_keeps_in_the_folder_asks_for_no_new_one(problem):
+    proof_cache.keep(problem, proof())
+    assert kill_matrix.keep(problem.folder, proof().kills)
+    assert proof_cache.recall(problem)
 
 
 def test_another_torch_asks_for_a_new_proof(problem, monkeypatch):
