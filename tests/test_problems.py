@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from judge import kill_matrix
 from judge.catalog import find_problem, problem_ids
+from judge.mutants import load_mutants
 from judge.pipeline import submit
 
 FLOAT32_MLP = """
@@ -103,6 +105,15 @@ def test_odd_forms_are_accepted(form, tmp_path, engine):
     problem, after = ODD_FORMS[form]
     report, said = judged(problem, reference(problem) + after, tmp_path, engine)
     assert report.verdict == "accepted", (report.message, said)
+
+
+@pytest.mark.parametrize("problem", [name for name in problem_ids() if find_problem(name).kind != "tests"])
+def test_what_mutants_fail_is_known_of_each_problem_as_it_stands(problem):
+    folder = find_problem(problem).folder
+    known = kill_matrix.load(folder)
+    assert known, f"run `judge verify {problem}` and commit {kill_matrix.KILLS}"
+    assert set(known) == {mutant.name for mutant in load_mutants(folder)}
+    assert all(known[mutant.name].issuperset(mutant.kills) for mutant in load_mutants(folder))
 
 
 def test_the_shipped_examples_get_what_the_readme_says(engine):
