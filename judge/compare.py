@@ -281,7 +281,7 @@ def _gradient(
     if not bool(torch.isfinite(given).all()):
         return Difference("gradient", subject, "is not finite"), float("inf")
     error = relative_error(given, wanted, floor)
-    if wanted.dim() > 1:
+    if wanted.dim() > 1 and wanted.numel():
         tokens = wanted.shape[:-1].numel()
         error = max(error, _token_errors(given, wanted, floor / tokens**0.5).max().item())
     if error <= TOLERANCE:

@@ -215,17 +215,27 @@ class DrawnProblem:
         return drawn
 
     def _extras(self, program: Program) -> tuple[str, ...]:
-        """Further untimed runs: for the first call of each entry point and set of given arguments."""
+        """Further untimed runs: for the first call of each entry point and set of given arguments, or of each dtype."""
         if program.raises or (program.light and len(program.steps) > _SWEEP):
             return ()  # of a sweep the first call of each kind is elsewhere
         kind = _kind(program)
         full = (*kind, "full")
         seen = kind if program.light else full
+        watched = self._watched(program)
+        if seen in self._kinds:
+            return watched
+        self._kinds.update((kind, seen))
+        again = () if program.light else ("again",)
+        return (*again, "closed" if _about_files(program) else "device", *watched)  # what a file holds is on the CPU
+
+    def _watched(self, program: Program) -> tuple[str, ...]:
+        """Once of each entry point and dtype, and of modules in training."""
+        kind = (program.entry, program.dtype, program.random)
+        seen = kind if program.light else (*kind, "full")
         if seen in self._kinds:
             return ()
         self._kinds.update((kind, seen))
-        again = () if program.light else ("again",)
-        return (*again, "closed" if _about_files(program) else "device")  # what is read from a file is on the CPU
+        return ("watched",)
 
     def _expect(self, call: DrawnCall) -> Observation:
         raw = runner.results(self.reference, call.data, self.pool)

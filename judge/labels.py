@@ -29,9 +29,9 @@ class Labels:
 
         def label(path: str) -> str:
             head, *rest = path.split(".")
-            if not head.isdigit() or not rest:
+            if not (_is_number(head) and rest and int(head) < len(program.steps)):
                 return path.split(":")[-1]
-            if rest[0].isdigit():
+            if _is_number(rest[0]):
                 names = self._names(program, program.steps[int(head)])
                 number = int(rest[0])
                 rest[0] = names[number] if number < len(names) else f"argument {number + 1}"
@@ -65,6 +65,11 @@ def describe_call(program: Program) -> str:
             parts.append(str(step.name))
     line = "; ".join(part if count == 1 else f"{count} times {part}" for part, count in _runs(parts))
     return f"{line} in {program.dtype}" if program.dtype != "float64" else line
+
+
+def _is_number(text: str) -> bool:
+    """Whether it is one that a program's steps may have: a path may come from a submission, and be anything."""
+    return text.isdecimal() and len(text) < 10
 
 
 def _runs(parts: list[str]) -> list[tuple[str, int]]:

@@ -13,6 +13,7 @@ import contextlib
 import difflib
 import functools
 import hashlib
+import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from typing import Any
 import judge
 from judge.environment import environment
 from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
+from judge.lanes import Lanes
 from judge.models import CaseResult, ClosedUse, Environment, Problem, Report, StreamCurve, Submission
 from judge.outcomes import case_result, diagnosis_of, last_lines, not_reached, remarks_of, unique_uses, verdict_of
 from judge.parsing import parse
@@ -36,6 +38,7 @@ from judge.worker_events import LOADING, Lost
 
 _ROOT = Path(judge.__file__).resolve().parent.parent
 _ORACLE_SECONDS = 300.0
+_MOST_LANES = 4
 _GRADIENTS_DEPTH = 16  # as deep as a stream is measured without them
 
 Station = Callable[[str], None]
@@ -135,7 +138,7 @@ class OpenProblem:
         self.engine = engine
         self.seed = seed
         self._oracle = engine.worker("oracle")
-        self._runner: Runner | None = None
+        self._runner: Lanes | None = None
         self._abandoned = False
         self._scratch = engine.scratch() if problem.limits.scratch_mib else None
         signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
@@ -182,29 +185,30 @@ class OpenProblem:
         keep: str | None = None,
         streams: bool = True,
         only: Sequence[str] = (),
+        lanes: int = 1,
     ) -> Report:
-        """Judge a submission on the drawn cases, or ``only`` on some.
+        """Judge a submission on the drawn cases, or ``only`` on some, in ``lanes`` student workers side by side.
 
         ``keep``: let the oracle worker remember its observations. ``streams``: measure the residual streams, too.
         """
         started = time.monotonic()
         self._oracle.send({"type": "begin"})
-        with contextlib.closing(self._new_runner(submission, self._pass_on)) as runner:
+        new = functools.partial(self._new_runner, submission, self._pass_on)
+        with contextlib.closing(Lanes(new, lanes)) as runner:
             self._runner = runner
             if self._abandoned:
                 runner.abandon()
             if submission.answers is None:
                 runner.begin()  # while the inputs are drawn
             surroundings = environment()
-            chosen = [case for case in self.cases if not only or case["name"] in only]
-            wanted = {number for case in chosen for number in case["calls"]}
-            if streams:
-                wanted |= self._drawn.streams
+            chosen = [one for one in self.cases if not only or one["name"] in only]
+            case = {number: one["name"] for one in chosen for number in one["calls"]}
+            wanted = case.keys() | (self._drawn.streams if streams else ())
             if submission.answers is not None:
                 ran = self._answer(submission.answers)
             else:
                 order = [number for number in self._drawn.order if number in wanted]
-                ran = runner.run(order, self._drawn.pool, self._drawn.calls)
+                ran = runner.run(order, self._drawn.pool, self._drawn.calls, case)
         if ran.missing:
             missing = SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
             missing.source = submission.source
@@ -245,7 +249,7 @@ class OpenProblem:
 
     def report(self, submission: Submission, *, practice: bool = False) -> Report:
         """Judge a submission for the student who reads it: root causes first, and where in a module they are."""
-        judged = self.judge(submission, practice=practice)
+        judged = self.judge(submission, practice=practice, lanes=_lanes(self.engine))
         cases = self._look_inside(submission, root_causes(judged.cases, self.cases))
         return judged.model_copy(update={"cases": cases})
 
@@ -258,8 +262,9 @@ class OpenProblem:
         if asked["call"] is None:
             return cases
         seen: list[bytes] = []
-        with contextlib.closing(self._new_runner(submission, lambda number, body: seen.append(body))) as runner:
-            runner.run([asked["call"]], self._drawn.pool, {asked["call"]: asked["body"]})
+        new = functools.partial(self._new_runner, submission, lambda number, body: seen.append(body))
+        with contextlib.closing(Lanes(new, 1)) as runner:
+            runner.run([asked["call"]], self._drawn.pool, {asked["call"]: asked["body"]}, {})
         said = self.ask({"type": "parts", "call": asked["call"]}, seen[0])["said"] if seen else None
         found = failed.model_copy(update={"inside": said})
         return tuple(found if case is failed else case for case in cases)
@@ -325,6 +330,11 @@ class OpenProblem:
         if event.header["type"] not in kinds:
             raise JudgeError(f"the comparing process answered {event.header['type']!r} where {kinds[0]!r} was due")
         return event.header, event.body
+
+
+def _lanes(engine: Engine) -> int:
+    """How many student workers judge one file; a spawned one takes longer to import torch than it saves."""
+    return min(_MOST_LANES, len(os.sched_getaffinity(0))) if engine.forks else 1
 
 
 def _check_cases(problem: Problem, cases: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Runs a submission's calls in student workers, under limits that this process measures.
+"""Runs a submission's calls in a student worker, under limits that this process measures; lanes.py runs several.
 
 A call that overruns, crashes or leaves no answer costs that call, and a new worker takes the rest; after two calls
 lost for the same reason the rest are not reached. Nothing that a worker says about time or memory counts.
@@ -19,6 +19,7 @@ from judge.processes.supervision import Engine, Event, Worker
 from judge.worker_events import LOADING, Lost, LostStatus, end_of, exit_of, locked, next_in_turn, printed_by
 
 _MOST_OF_A_KIND = 2
+_AHEAD = 3  # calls that a worker has at hand, so that it never waits for the next one
 _MOST_ANSWERED = 1 << 28  # bytes of all answers together: they wait here for the comparison
 _MOST_SAID = 2000  # characters that a worker's report on the import may show
 _OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
@@ -53,6 +54,7 @@ class Runner:
         self._observed = observed
         self._pool = b""
         self._calls: Mapping[int, bytes] = {}
+        self._take: Callable[[], Sequence[int]] = tuple
         self._begun: Worker | None = None
         self._running: Worker | None = None
         self._abandoned = False
@@ -92,11 +94,11 @@ class Runner:
             self._end(self._begun)
             self._begun = None
 
-    def run(self, order: Sequence[int], pool: bytes, calls: Mapping[int, bytes]) -> Ran:
-        """Run the calls in this order."""
-        self._pool, self._calls = pool, calls
+    def run(self, take: Callable[[], Sequence[int]], pool: bytes, calls: Mapping[int, bytes]) -> Ran:
+        """Run the calls that ``take`` gives, some whenever there are few left, until it gives none."""
+        self._take, self._pool, self._calls = take, pool, calls
         deadline: float | None = None
-        remaining = list(order)
+        remaining = list(take())
         while remaining and not (self.ran.import_lost or self.ran.missing or self._abandoned):
             if self._begun is None:
                 self.begin()
@@ -114,15 +116,18 @@ class Runner:
                 self._end(worker)
             if time.monotonic() > deadline or self._reasons and max(self._reasons.values()) >= _MOST_OF_A_KIND:
                 break
+            remaining = remaining or list(take())
         return self.ran
 
     def _start(self, worker: Worker, remaining: Sequence[int]) -> float:
         self._given = time.monotonic()  # drawing the inputs is not the submission's time
         worker.send({"type": "pool"}, self._pool)
-        for number in remaining:
-            worker.send({"type": "call", "call": number}, self._calls[number])
-        worker.send({"type": "end"})
+        self._send(worker, remaining)
         return locked(self._engine, worker)
+
+    def _send(self, worker: Worker, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            worker.send({"type": "call", "call": number}, self._calls[number])
 
     def _load(self, worker: Worker, now: float) -> bool:
         """Wait for the import; whether the submission can be called."""
@@ -160,8 +165,17 @@ class Runner:
 
     def _run_calls(self, worker: Worker, remaining: list[int], deadline: float) -> list[int]:
         """Take answers until one is missing; gives the calls that are left for another worker."""
-        before = self._ready
-        while remaining:
+        before, number, ended = self._ready, remaining[0], False
+        while True:
+            while not ended and len(remaining) < _AHEAD:
+                more = self._take()
+                self._send(worker, more)
+                remaining = [*remaining, *more]
+                if not more:
+                    worker.send({"type": "end"})
+                    ended = True
+            if not remaining:
+                break
             number, *rest = remaining
             event = next_in_turn(worker, number, min(before + self._limits.call_seconds, deadline))
             if event and event.kind == "frame" and event.header == {"type": "observation", "call": number}:

@@ -108,6 +108,18 @@ def test_the_first_call_of_each_kind_gets_the_further_runs(problem):
     assert extras == [True, True, True, False, False, True]  # other ranks, other arguments
 
 
+def test_the_first_call_of_each_entry_point_and_dtype_is_watched(problem):
+    cases = """
+    @case
+    def several(draw):
+        "is right"
+        low = call("f", draw.normal(2)).in_dtype(torch.float32)
+        return [call("f", draw.normal(2)), call("f", draw.normal(2, 2)), low, call("f", draw.normal(3)), low, call("g", draw.normal(2))]
+    """
+    calls = problem(cases, DOUBLE + "\n\ndef g(x):\n    return 2 * x\n").calls
+    assert ["watched" in call.program.extras for call in calls] == [True, False, True, False, False, True]
+
+
 def test_light_calls_are_only_looked_at_elsewhere_and_errors_not_at_all(problem):
     cases = """
     @relation
@@ -123,7 +135,7 @@ def test_light_calls_are_only_looked_at_elsewhere_and_errors_not_at_all(problem)
     """
     reference = DOUBLE + "\n\ndef g(x):\n    raise ValueError\n"
     extras = [call.program.extras for call in problem(cases, reference).calls]
-    assert extras == [("device",), (), (), ("again", "device"), ()]
+    assert extras == [("device", "watched"), (), (), ("again", "device", "watched"), ()]
 
 
 def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
@@ -136,7 +148,10 @@ def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
         kept = ScratchPath("kept")
         return [call("f", draw.normal(2), kept), call("f", draw.normal(2), path=kept).values_only()]
     """
-    assert [call.program.extras for call in problem(cases, run=False).calls] == [("again", "closed"), ("closed",)]
+    assert [call.program.extras for call in problem(cases, run=False).calls] == [
+        ("again", "closed", "watched"),
+        ("closed",),
+    ]
 
 
 def test_relations_and_streams_are_light_and_cases_are_not(problem):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 
 import pytest
@@ -151,6 +152,44 @@ def test_the_line_is_the_submissions_innermost_and_the_first_use_counts():
     head = HEAD + "\ndef helper(x):\n    return F.layer_norm(x, (3,))\n"
     seen, last = watched(body, head=head)
     assert seen["torch.nn.functional.layer_norm"] == len(head.splitlines()) < last - 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if x.requires_grad:\n    return F.layer_norm(x, (3,))\nreturn x + 1",
+        "class Identity(torch.autograd.Function):\n    forward = staticmethod(lambda ctx, x: x + 1)\n"
+        "    backward = staticmethod(lambda ctx, g: F.layer_norm(g, (3,)))\nreturn Identity.apply(x)",
+        "return torch.ops.aten.native_layer_norm(x, (3,), None, None, 1e-5)[0]",
+    ],
+)
+def test_a_use_with_gradients_or_in_the_backward_pass_is_seen_in_a_run_with_them(body):
+    guard = Guard(CLOSED, deep=False)
+    namespace, _ = load(body)
+    guard.run_with_gradients(call("f", torch.randn(2, 3, dtype=torch.float64)).program, namespace, torch.randn(7))
+    assert guard.seen
+
+
+def test_an_operator_that_is_taken_apart_before_it_is_dispatched_is_seen():
+    closed = "aten::scaled_dot_product_attention"
+    body = "return torch.ops.aten.scaled_dot_product_attention(x, x, x)"
+    seen, _ = watched(body, closed=(closed,))
+    assert closed in seen
+
+
+def test_what_a_thread_does_is_seen(monkeypatch, closed_class):
+    monkeypatch.setattr(threading.Thread, "run", threading.Thread.run)
+    guard = Guard((*CLOSED, "shelf.Norm"))
+    guard.watch_threads()
+    head = HEAD + "import shelf\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    body = (
+        "with ThreadPoolExecutor() as pool:\n"
+        "    pool.submit(shelf.Norm, 3)\n"
+        "    return pool.submit(F.layer_norm, x, (3,)).result()"
+    )
+    namespace, _ = load(body, head)
+    guard.run(call("f", torch.randn(2, 3)).program, namespace)
+    assert guard.seen.keys() >= {"torch.nn.functional.layer_norm", "shelf.Norm"}
 
 
 def test_after_a_run_nothing_is_watched_anymore():

@@ -18,6 +18,15 @@ def body(text):
     [
         ("return {f'{i}' * 200: r[0, 0].detach() for i in range(2000)}", "wrong answer"),
         ("return {'\\U0001f600' * 300_000 + str(i): r.detach() for i in range(3)}", "wrong answer"),
+        (
+            "class Keys(set):\n    def __iter__(self): return iter(i * (2**61 - 1) for i in range(99_000))\nreturn Keys()",
+            "runtime error",
+        ),
+        ("return {i * (2**61 - 1): i for i in range(1900)}", "wrong answer"),
+        (
+            "x.data = torch.empty(0, 3, dtype=x.dtype)\nx.grad = torch.zeros(0, 3, dtype=x.dtype)\nreturn r",
+            "wrong answer",
+        ),
         ("raise ValueError('\\0\\U0001f600' * 100_000)", "runtime error"),
     ],
     ids=lambda value: value[:40],

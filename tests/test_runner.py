@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from judge.authoring import Call, call, module_call
+from judge.authoring import Call, Result, call, module_call
 from judge.labels import Labels, describe_call
 from judge.observation import from_parts
 from judge.processes import runner, wire
@@ -467,6 +467,98 @@ def test_inputs_that_are_changed_before_the_call_raises_are_named():
     seen = observe(call("f", normal(3) - 5).raises(ValueError), f=refuse)
     assert seen.error.type == "ValueError"
     assert seen.changed == (("0.0", "values"),)
+
+
+def test_an_input_that_the_backward_pass_changes_is_named():
+    class Clearing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.x = x
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            ctx.x.data.zero_()
+            return 2 * gradient
+
+    assert observe(call("f", normal(3)), f=Clearing.apply).changed == (("0.0", "values, in the backward pass"),)
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_backward_pass_that_writes_over_the_gradient_it_is_given_is_seen(in_place):
+    class Doubling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient.mul_(2) if in_place else 2 * gradient
+
+    seen = observe(call("f", normal(3)), f=Doubling.apply).changed
+    assert seen == ((("the gradient that the backward pass is given", "values"),) if in_place else ())
+
+
+@pytest.mark.parametrize("result", [lambda x: x, lambda x: (x, x), lambda x: x.T, lambda x: [x + 1, x.expand(2, 3, 4)]])
+def test_a_gradient_that_pytorch_adds_up_is_not_written_over(result):
+    assert observe(call("f", normal(3, 4)), f=result).changed == ()
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("its mode", lambda module: module.train()),
+        ("its mode", lambda module: module.dropout.train()),
+        ("requires_grad", lambda module: module.weight.requires_grad_(False)),
+    ],
+)
+def test_a_module_that_its_forward_pass_leaves_in_another_state_is_named(what, change):
+    class Changing(Linear):
+        def forward(self, x):
+            result = super().forward(x)
+            change(self)
+            return result
+
+    seen = observe(module_call("M", {}, None, normal(2, 3)).values_only(), M=Changing)
+    assert seen.changed[0] == ("3.the module", what)
+
+
+def test_a_module_that_forgets_its_gradients_in_its_forward_pass_is_named():
+    class Forgetting(Linear):
+        def forward(self, x):
+            self.zero_grad()
+            return super().forward(x)
+
+    one = module_call("M", {}, None, normal(2, 3))
+    module, result = Result(one, 0), Result(one, 3)
+    one.gradients(module, result)
+    one.apply(module, normal(2, 3)).observe("again")
+    assert observe(one.values_only(), M=Forgetting).changed == (("5.the module", "a .grad"),)
+
+
+def test_a_module_may_make_its_parts_at_its_first_call():
+    class Lazy(nn.Module):
+        def forward(self, x):
+            if not hasattr(self, "linear"):
+                self.linear = nn.Linear(3, 2, dtype=x.dtype)
+                self.dropout = nn.Dropout().train(self.training)
+            return self.linear(x)
+
+    assert observe(module_call("M", {}, None, normal(2, 3)), M=Lazy).changed == ()
+
+
+def test_a_function_that_seeds_the_generator_is_seen_although_it_makes_a_module():
+    def seeding(x):
+        torch.manual_seed(1234567)
+        return nn.Linear(2, 3, dtype=x.dtype)(x)
+
+    def forking(x):
+        with torch.random.fork_rng():
+            torch.manual_seed(1234567)
+            return nn.Linear(2, 3, dtype=x.dtype)(x)
+
+    assert observe(call("f", normal(4, 2)), f=seeding).generator
+    assert not observe(call("f", normal(4, 2)), f=forking).generator
 
 
 def test_settings_that_a_call_leaves_changed_are_named():

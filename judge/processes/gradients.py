@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from judge.processes import wire
+from judge.processes import hygiene, wire
 from judge.processes.run import Run, attempt
 
 
@@ -14,6 +14,10 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
     found: dict[str, Any] = {}
     detached: list[str] = []
     sizes: dict[str, float] = {}
+    handed: list[tuple[torch.Tensor, Any]] = []  # what the backward pass is given, and its bytes
+
+    def note(given: torch.Tensor) -> None:
+        handed.append((given, hygiene.memory_of(given)))
 
     def differentiate() -> None:
         run.execute()
@@ -24,14 +28,23 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
         position = 0
         for name, tensor in run.floating_results():
             if tensor.requires_grad:
+                tensor.register_hook(note)  # type: ignore[no-untyped-call]
                 product = tensor * cotangent(pool, position, tensor)
                 total = product.sum() if total is None else total + product.sum()
                 size += _norm(product) ** 2 if scales else 0.0
             else:
                 detached.append(name)
             position += tensor.numel()
+        before = [(path, leaf, hygiene.memory_of(leaf)) for path, leaf in run.leaves.items()]
         if total is not None:
             torch.autograd.backward(total)
+        run.changed += [
+            [path, "values, in the backward pass"]
+            for path, leaf, memory in before
+            if not hygiene.same_values(leaf, memory)
+        ]
+        if not all(hygiene.same_values(given, memory) for given, memory in handed):
+            run.changed.append(["the gradient that the backward pass is given", "values"])
         for name, leaf in (*run.leaves.items(), *parameters.items()):
             found[name] = None if leaf.grad is None else _by_place(leaf, leaf.grad.to_dense())
             if scales:

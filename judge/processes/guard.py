@@ -1,4 +1,7 @@
-"""Sees closed functions being called, in a further run, and closed classes being built or subclassed.
+"""Sees closed functions being called, in further runs, and closed classes being built or subclassed.
+
+A call on the fake accelerator is watched, and so is one of each entry point and dtype where it is, with its backward
+pass: a submission may choose a closed function by device, by dtype, or by whether gradients are asked for.
 
 Three nets: a TorchFunctionMode knows Python's names (torch.nn.functional.layer_norm, with its keyword arguments), a
 TorchDispatchMode the operators that scripted code reaches (aten::native_layer_norm), and wrappers around `__init__` and
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -18,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from judge.processes.faults import SUBMISSION
+from judge.processes.gradients import gradients
 from judge.processes.run import Namespace, Run, attempt
 from judge.program import Program
 
@@ -42,15 +47,33 @@ class Guard:
                 self._functions[id(value)] = (dotted, *_keyword(keyword))
 
     def run(self, program: Program, namespace: Namespace) -> None:
-        """Run the call once under both modes; what it raises is no matter here."""
+        """Run the call once more where it is; what it raises is no matter here."""
         with self.watching():
             attempt(Run(program, namespace).execute)
 
+    def run_with_gradients(self, program: Program, namespace: Namespace, pool: torch.Tensor) -> None:
+        """Run the call, and its backward pass, under both modes."""
+        with self.watching(deep=True):
+            if program.light:
+                attempt(Run(program, namespace, with_gradients=True).execute)
+            else:
+                gradients(Run(program, namespace, with_gradients=True), pool)
+
     @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
+    def watching(self, *, deep: bool = False) -> Iterator[None]:
         """Within it, every call of a closed function is noted."""
-        with self._function_mode(), self._dispatch_mode() if self.deep else contextlib.nullcontext():
+        with self._function_mode(), self._dispatch_mode() if deep or self.deep else contextlib.nullcontext():
             yield
+
+    def watch_threads(self) -> None:
+        """Watch from now on whatever threads do: modes are a thread's own."""
+        run = threading.Thread.run
+
+        def watched(thread: threading.Thread) -> None:
+            with self.watching():
+                run(thread)
+
+        threading.Thread.run = watched  # type: ignore[method-assign, assignment]
 
     def note(self, name: str) -> None:
         self.seen.setdefault(name, _line())
@@ -61,6 +84,10 @@ class Guard:
 
         class Mode(TorchFunctionMode):
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                operator = getattr(func, "_qualified_op_name", None) or getattr(func, "_schema", None)
+                operator = getattr(operator, "name", operator)
+                if operator in guard._operators:  # also one that is taken apart before it is dispatched
+                    guard.note(operator)
                 name, keyword, wanted = guard._functions.get(id(func), (None, None, None))
                 if name and (keyword is None or (kwargs or {}).get(keyword) == wanted):
                     guard.note(name if keyword is None else f"{name}({keyword}={wanted})")
@@ -91,7 +118,7 @@ class Guard:
         guard, build = self, watched.__init__
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it replaces one
-            if _line() is not None:
+            if _line() is not None or threading.current_thread() is not threading.main_thread():
                 guard.note(name)
             build(self, *args, **kwargs)
 

@@ -52,7 +52,7 @@ class Snapshot:
         self._modules = [(path, module, _mode(module), _gradients(module)) for path, module in modules]
         for path, module in modules:
             tensors += [((*path, key), parameter) for key, parameter in module.named_parameters()]
-        self._tensors = [(path, tensor, _form(tensor), _memory(tensor), _gradient(tensor)) for path, tensor in tensors]
+        self._tensors = [(path, one, _form(one), memory_of(one), _gradient(one)) for path, one in tensors]
 
     def changes(self) -> list[list[str]]:
         """What is no longer as it was: pairs of an input's path and what about it changed."""
@@ -60,7 +60,7 @@ class Snapshot:
         for path, tensor, form, memory, gradient in self._tensors:
             if _form(tensor) != form:
                 found.append((path, "shape or flags"))
-            elif not _same_values(tensor, memory):
+            elif not same_values(tensor, memory):
                 found.append((path, "values"))
             elif gradient is not None and not _same_gradient(_gradient(tensor), gradient):
                 found.append((path, "its .grad"))
@@ -74,6 +74,23 @@ class Snapshot:
             if len(now) != len(parts) or any(map(operator.is_not, now, parts)):
                 found.append((path, "contents"))
         return [[".".join(map(str, path)), what] for path, what in found]
+
+
+class ModuleState:
+    """What a submission's module is beside its values: a forward pass leaves it as it is."""
+
+    def __init__(self, module: torch.nn.Module):
+        self._modes = [(part, part.training) for part in module.modules()]
+        self._parameters = [(one, one.requires_grad, one.grad) for one in module.parameters()]
+
+    def changes(self) -> list[str]:
+        """What is no longer as it was."""
+        found = [
+            "its mode" if any(part.training != mode for part, mode in self._modes) else "",
+            "requires_grad" if any(one.requires_grad != needed for one, needed, _ in self._parameters) else "",
+            "a .grad" if any(one.grad is not gradient for one, _, gradient in self._parameters) else "",
+        ]
+        return [what for what in found if what]
 
 
 def _sort(
@@ -168,7 +185,7 @@ def _form(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tensor.shape, place, tensor.dtype, tensor.requires_grad, tensor.is_leaf
 
 
-def _memory(tensor: torch.Tensor) -> bytes | torch.Tensor:
+def memory_of(tensor: torch.Tensor) -> bytes | torch.Tensor:
     """The bytes of all that a tensor is a view of, which are read and compared at once; of odd ones, a copy."""
     if tensor.layout is not torch.strided or not tensor.is_cpu or tensor.is_complex():
         return tensor.detach().clone()
@@ -176,8 +193,9 @@ def _memory(tensor: torch.Tensor) -> bytes | torch.Tensor:
     return _read_memory(storage.data_ptr(), storage.nbytes())
 
 
-def _same_values(tensor: torch.Tensor, memory: bytes | torch.Tensor) -> bool:
-    now = _memory(tensor)
+def same_values(tensor: torch.Tensor, memory: bytes | torch.Tensor) -> bool:
+    """Whether a tensor's values are those that ``memory`` was taken of; what lies between them is no matter."""
+    now = memory_of(tensor)
     if isinstance(now, bytes) and now == memory:
         return True
     if isinstance(now, torch.Tensor) or isinstance(memory, torch.Tensor):

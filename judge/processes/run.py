@@ -58,14 +58,18 @@ class Run:
         for index, step in enumerate(self.program.steps):
             args, kwargs = self._arguments(index, step)
             snapshot = hygiene.Snapshot(_by_name(args, kwargs)) if step.kind in _STUDENT_STEPS else None
+            target = None if step.target is None else self._resolve(step.target)
+            module = hygiene.ModuleState(target) if snapshot and isinstance(target, nn.Module) else None
             state = hygiene.generator_state()
             try:
                 result = self.step(index, step, args, kwargs)
             finally:  # what it refuses it leaves alone, too
                 if snapshot:
                     self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
+                if module:
+                    self.changed += [[f"{index}.the module", what] for what in module.changes()]
             self.results.append(result)
-            if step.kind == "construct" and not hygiene.same_seed(state):
+            if (snapshot or step.kind == "construct") and not hygiene.same_seed(state):
                 self.generator = True
             if snapshot and not (self._draws_freely(step) or hygiene.same_generator_state(state)):
                 self.generator = True

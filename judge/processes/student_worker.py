@@ -52,6 +52,7 @@ def main(commands: int, results: int) -> None:
         return
     hide_the_judge()
     watch = guard.Guard(setup["closed"], deep=any(word in setup["source"] for word in _PAST_PYTHON))
+    watch.watch_threads()
     torch.default_generator.manual_seed(setup["seed"])
     namespace = _load(setup, results)
     if namespace is None:
@@ -64,7 +65,14 @@ def main(commands: int, results: int) -> None:
             watch.run(program, names)
         return found
 
-    extras: dict[str, Callable[[Program, run.Namespace], Any]] = {"device": elsewhere_and_watched, "closed": watch.run}
+    def watched(program: Program, names: run.Namespace) -> None:
+        watch.run_with_gradients(program, names, pool)
+
+    extras: dict[str, Callable[[Program, run.Namespace], Any]] = {
+        "device": elsewhere_and_watched,
+        "closed": watch.run,
+        "watched": watched,
+    }
     settings = hygiene.settings()  # as the import left them
     pool = wire.decode_result(frames.read(read)[1])
     while True:

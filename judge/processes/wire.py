@@ -43,6 +43,7 @@ DTYPES: dict[str, torch.dtype] = {
 }
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 _ITEM_SIZES = {name: torch.empty((), dtype=dtype).element_size() for name, dtype in DTYPES.items()}
+_MOST_KEYS = 2000  # numbers can be chosen that all have one hash: then each key meets all others
 MAX_DEPTH = 16
 MAX_RANK = 16
 MAX_DIGITS = 400
@@ -309,6 +310,8 @@ def _value(node: Any, raw: Callable[[str, Any], Any], budget: list[int], depth: 
     ((kind, content),) = node.items()
     if kind in ("t", "b", "r"):
         return raw(kind, content)
+    if kind in ("s", "d") and len(content) > _MOST_KEYS:
+        raise WireError(f"a set or dict of more than {_MOST_KEYS} entries")
     if kind in _SEQUENCES:
         return _SEQUENCES[kind]([_value(item, raw, budget, depth + 1) for item in content])
     if kind == "d":
