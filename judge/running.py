@@ -25,7 +25,7 @@ _MOST_SAID = 2000  # characters that a worker's report on the import may show
 _OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
 
 # Modules of torch that it imports lazily, for more than a second, by a word that announces them.
-HEAVY = dict.fromkeys(("checkpoint", "optim", "compile", "custom_op", "dynamo"), "torch._dynamo")
+HEAVY = dict.fromkeys(("checkpoint", "optim", "custom_op", "dynamo"), "torch._dynamo")
 
 
 @dataclass(slots=True)

@@ -36,6 +36,7 @@ IN_WORKERS = [
 ]
 OPENS_HIDDEN = {
     "drawn.py",
+    "kill_matrix.py",
     "mutants.py",
     "verify.py",
     "verify_tests.py",

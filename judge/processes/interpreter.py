@@ -19,9 +19,10 @@ _HERE = os.path.dirname(os.path.realpath(__file__))
 LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
     "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "trace", "runner",
-    "fake_device", "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp", "seatbelt",
-    "job_object", "trial", "lock", "student_worker", "oracle_worker", "parcel", "packing", "unpacking", "raised",
-    "handed", "implementation_worker", "remote", "pytest_session", "tests_worker", "rehearsal", "zygote",
+    "fake_device", "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp",
+    "seatbelt", "job_object", "trial", "lock", "compiling", "student_worker", "oracle_worker", "parcel", "packing",
+    "unpacking", "raised", "handed", "implementation_worker", "remote", "pytest_session", "tests_worker",
+    "rehearsal", "zygote",
 )  # fmt: skip
 _NEEDED = (
     "torch", "numpy", "safetensors", "typing_extensions", "sympy", "filelock", "jinja2", "networkx", "fsspec", "tomli",

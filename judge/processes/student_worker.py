@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from judge.processes import device, frames, guard, hygiene, lock, run, runner, scratch, wire
+from judge.processes import compiling, device, frames, guard, hygiene, lock, run, runner, scratch, wire
 from judge.processes.faults import SUBMISSION, describe
 from judge.processes.pipes import reader, send
 from judge.program import Program
@@ -46,6 +46,8 @@ def main(commands: int, results: int) -> None:
     tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
     for name in setup["preload"]:
         importlib.import_module(name)
+    if "compile" in setup["source"]:
+        compiling.install()
     locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])
     send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
     if locked.leaks:

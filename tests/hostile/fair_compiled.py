@@ -1,4 +1,4 @@
-# tries: not an attack: scripted, vectorized and traced code, which reads its own source and imports late
+# tries: not an attack: scripted, compiled, vectorized and traced code, which reads its own source and imports late
 # expect: accepted
 import warnings
 
@@ -13,5 +13,15 @@ def scripted(scores: torch.Tensor) -> torch.Tensor:
     return shifted.exp() / shifted.exp().sum(-1, keepdim=True)
 
 
+@torch.compile
+def compiled(scores):
+    return scripted(scores)
+
+
+@torch.compile(fullgraph=True, mode="max-autotune")
+def product(x, y):
+    return torch.vmap(lambda row: row @ y)(x)
+
+
 def solve(x, y):
-    return scripted(torch.vmap(lambda row: row @ y)(x))
+    return compiled(product(x, y))
