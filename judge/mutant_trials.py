@@ -1,39 +1,36 @@
-"""Mutants on the oracle side: each in a forked child of its own, which runs it on every case and says how it fared.
+"""Mutants on the oracle side: in forked children, which run them on every case and say how they fared.
 
-They are our own code, so they need no lock and no wire; the child keeps what they do to PyTorch's settings to itself.
+They are our own code, so they need no lock and no wire; a child keeps what they do to PyTorch's settings to itself.
 `judge verify --production` judges them like a student's file instead, and both ways have to agree.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
-import os
-import resource
-import signal
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from judge.agreement import agree
 from judge.drawn import DrawnCase, DrawnProblem, Outcome, load
 from judge.observation import Observation
-from judge.processes import libc
+from judge.side_by_side import side_by_side
 
-_MOST_SECONDS = 240  # whoever asked waits 300
 _CLEAR = 0.01  # ten times what a proof asks for
 
 
-def trial(
-    problem: DrawnProblem, name: str, source: str, seconds: float, cases: Sequence[str] = ()
-) -> dict[str, Any] | None:
-    """The cases, of all or of ``cases``, that a mutant fails, and how clearly.
+def trials(
+    problem: DrawnProblem, mutants: Sequence[Mapping[str, Any]], seconds: float, at_once: int
+) -> Iterator[tuple[Mapping[str, Any], dict[str, Any] | None]]:
+    """Each mutant (its ``name``, its ``source``, the ``cases`` it meets if not all) and how it fared, as it is ready.
 
-    None if it gave no answer in ``seconds`` of processor time.
+    How: the cases that it fails, and how clearly; None if it gave no answer in ``seconds`` of processor time.
     """
-    chosen = [case for case in problem.cases if not cases or case.name in cases]
-    return _in_a_child(lambda: _fared(chosen, problem, name, source), seconds)
+    tasks = [functools.partial(_fared, problem, **mutant) for mutant in mutants]
+    for number, fared in side_by_side(tasks, seconds, at_once):
+        yield mutants[number], fared
 
 
 def equal_pairs(
@@ -44,18 +41,21 @@ def equal_pairs(
     for name in sources:
         groups.setdefault(json.dumps([fared[name]["failed"], fared[name]["random"]]), []).append(name)
     alike = [group for group in groups.values() if len(group) > 1]
-    found = _in_a_child(
-        lambda: {"pairs": [p for group in alike for p in _never_split(problem, group, sources)]}, seconds
-    )
+
+    def compare() -> dict[str, Any]:
+        return {"pairs": [pair for group in alike for pair in _never_split(problem, group, sources)]}
+
+    ((_, found),) = side_by_side([compare], seconds)
     return None if found is None else list(found["pairs"])
 
 
-def _fared(cases: Sequence[DrawnCase], problem: DrawnProblem, name: str, source: str) -> dict[str, Any]:
+def _fared(problem: DrawnProblem, name: str, source: str, cases: Sequence[str]) -> dict[str, Any]:
+    chosen = [case for case in problem.cases if not cases or case.name in cases]
     namespace = load(Path(f"mutant {name}"), source)
-    outcomes = {case.name: _outcome(problem, namespace, case) for case in cases}
+    outcomes = {case.name: _outcome(problem, namespace, case) for case in chosen}
     failed = [case for case, outcome in outcomes.items() if not outcome.passed]
     severity = max((outcomes[case].severity for case in failed), default=0.0)
-    random = [case.name for case in cases if any(call.program.random for call in case.calls)]
+    random = [case.name for case in chosen if any(call.program.random for call in case.calls)]
     return {
         "failed": failed,
         "severity": severity if math.isfinite(severity) else None,
@@ -97,30 +97,3 @@ def _never_split(problem: DrawnProblem, group: Sequence[str], sources: Mapping[s
             parted += [own for _, own in parts if len(own) > 1]
         together = parted
     return [[names[0], other] for names in together for other in names[1:]]
-
-
-def _in_a_child(compute: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:
-    reading, writing = os.pipe()
-    parent = os.getpid()
-    child = os.fork()
-    if child == 0:
-        try:
-            libc.prctl(libc.SET_PDEATHSIG, signal.SIGKILL)  # a fork forgets it
-            if os.getppid() != parent:
-                os._exit(1)
-            signal.alarm(min(_MOST_SECONDS, math.ceil(4 * seconds)))  # a mutant may sleep
-            os.close(reading)
-            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds)))
-            data = json.dumps(compute()).encode()
-            while data:
-                data = data[os.write(writing, data) :]
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-            sys.stderr.flush()
-        finally:  # nothing of a child may ever unwind into the oracle worker's loop
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        data = stream.read()
-    os.waitpid(child, 0)
-    return json.loads(data) if data else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import traceback
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,14 @@ class Oracle:
         self.fared: dict[str, Any] = {}
         self._mutants: tuple[Mutant, ...] | None = None
 
-    def answer(self, header: dict[str, Any], body: bytes) -> dict[str, Any] | None:
-        """The answer to one frame from the CLI process, if it wants one."""
+    def answers(self, header: dict[str, Any], body: bytes) -> Iterable[dict[str, Any]]:
+        """The answers to one frame from the CLI process: none, one or, about mutants, one for each."""
+        if header["type"] == "mutants":
+            return self._trials(header)
+        answer = self._answer(header, body)
+        return [answer] if answer else []
+
+    def _answer(self, header: dict[str, Any], body: bytes) -> dict[str, Any] | None:
         kind = header["type"]
         if kind == "begin":
             self.observed, self.compared = {}, {}
@@ -47,9 +54,6 @@ class Oracle:
             return self._take(header["call"], body)
         elif kind == "end":
             return self._result(header)
-        elif kind == "mutant":
-            about = header["name"], header["source"], header["seconds"]
-            return {"type": kind, "fared": self._trial(*about, cases=header["cases"], keep=header["keep"])}
         elif kind == "equal pairs":
             return {"type": kind, "pairs": self._equal_pairs(header["seconds"])}
         elif kind == "traced":
@@ -173,13 +177,13 @@ class Oracle:
             for label, call in self.problem.streams.items()
         ]
 
-    def _trial(self, name: str, source: str, seconds: float, *, cases: list[str], keep: bool) -> dict[str, Any] | None:
-        from judge.mutant_trials import trial
+    def _trials(self, header: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        from judge.mutant_trials import trials
 
-        fared = trial(self.problem, name, source, seconds, cases)
-        if fared is not None and keep:
-            self.sources[name], self.fared[name] = source, fared
-        return fared
+        for mutant, fared in trials(self.problem, header["mutants"], header["seconds"], header["at_once"]):
+            if fared is not None and header["keep"]:
+                self.sources[mutant["name"]], self.fared[mutant["name"]] = mutant["source"], fared
+            yield {"type": "mutants", "name": mutant["name"], "fared": fared}
 
     def _equal_pairs(self, seconds: float) -> list[list[str]] | None:
         """Pairs of mutants, or of kept submissions, that no call tells apart: a diagnosis could not, either."""

@@ -16,7 +16,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,6 +175,13 @@ class OpenProblem:
         self._oracle.send(question, body)
         answer, data = self._next(question["type"])
         return answer | {"body": data}
+
+    def ask_for_each(self, question: dict[str, Any], answers: int) -> Iterator[dict[str, Any]]:
+        """Put a question to the oracle worker that has so many answers."""
+        _ = self._drawn
+        self._oracle.send(question)
+        for _ in range(answers):
+            yield self._next(question["type"])[0]
 
     def judge(
         self,

@@ -87,9 +87,10 @@ def verify(
     of their kills, so what needs all of them is not looked at: decoration, margins, mutants that are equal.
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
+    at_once = max(1, workers // len(heaviest)) if heaviest else 1
     with ThreadPoolExecutor(max_workers=workers) as pool:
         proofs = [
-            pool.submit(_prover(problem)(problem, engine, progress, seed, production, quick).prove)
+            pool.submit(_prover(problem)(problem, engine, progress, seed, production, quick, at_once).prove)
             for problem in heaviest
         ]
         yield from (proof.result() for proof in as_completed(proofs))
@@ -105,9 +106,17 @@ class Prover:
     """The proof of one problem while it is made."""
 
     def __init__(
-        self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool, quick: bool
+        self,
+        problem: Problem,
+        engine: Engine,
+        progress: Progress,
+        seed: int | None,
+        production: bool,
+        quick: bool,
+        at_once: int = 1,
     ):
         self.problem = problem
+        self._at_once = at_once  # mutants
         self._quick = quick
         self.proof = Proof(problem.id)
         self._done = self._total = 0
@@ -145,10 +154,11 @@ class Prover:
         self.proof.rewrites = len(rewrites)
         if not self._production:  # a trial that the reference fails would fail everything
             reference = (self._hidden / "reference.py").read_text(encoding="utf-8")
-            fared = self._trial("reference", reference, [], keep=False)
+            fared = self._trials([{"name": "reference", "source": reference, "cases": []}], keep=False)["reference"]
             self._production = fared is None or bool(fared["failed"])
+        tried = {} if self._production else self._try(mutants)
         for mutant in mutants:
-            self._wrong(mutant)
+            self._wrong(mutant, tried)
         if not self._quick:
             self._no_decoration(mutants)
             self._no_equals()
@@ -185,9 +195,9 @@ class Prover:
         elif answer["worst"] > REWRITE_MARGIN:
             self._complain(f"the reference and its oracle {self.problem.oracle} differ by {answer['worst']:.1e}")
 
-    def _wrong(self, mutant: Mutant) -> None:
-        """Judge a mutant: refused, by each case that it names."""
-        accepted, killed, severity = self._fared(mutant)
+    def _wrong(self, mutant: Mutant, tried: dict[str, dict[str, Any] | None]) -> None:
+        """What came of a mutant: refused, by each case that it names."""
+        accepted, killed, severity = self._fared(mutant, tried)
         self.proof.kills[mutant.name] = killed
         if accepted:
             self._complain(
@@ -206,12 +216,10 @@ class Prover:
                 f"mutant {mutant.name!r} differs by only {severity:.1e}, less than {MUTANT_MARGIN:g}; change an input"
             )
 
-    def _fared(self, mutant: Mutant) -> tuple[bool, list[str], float]:
+    def _fared(self, mutant: Mutant, tried: dict[str, dict[str, Any] | None]) -> tuple[bool, list[str], float]:
         """Whether a mutant is accepted, which cases kill it, and how clearly the clearest does."""
         if not self._production:
-            self._tell(f"mutant {mutant.name}")
-            cases = [*mutant.kills] if self._quick else []
-            fared = self._trial(mutant.name, mutant.source, cases, keep=not self._quick)
+            fared = tried[mutant.name]
             if fared is None:
                 self._complain(f"mutant {mutant.name!r} gave no answer in {self._seconds:g} s, or ended its process")
             else:
@@ -221,9 +229,21 @@ class Prover:
         severity = max((_severity(case.findings) for case in report.failed), default=0.0)
         return report.verdict == "accepted", [case.name for case in report.failed], severity
 
-    def _trial(self, name: str, source: str, cases: list[str], *, keep: bool) -> dict[str, Any] | None:
-        question = {"type": "mutant", "name": name, "source": source, "seconds": self._seconds}
-        fared: dict[str, Any] | None = self._opened.ask(question | {"cases": cases, "keep": keep})["fared"]
+    def _try(self, mutants: Sequence[Mutant]) -> dict[str, dict[str, Any] | None]:
+        """Let the oracle worker try all mutants."""
+        self._progress(Step(self.proof.problem, self._done, self._total, "mutants"))
+        about = [
+            {"name": mutant.name, "source": mutant.source, "cases": [*mutant.kills] if self._quick else []}
+            for mutant in mutants
+        ]
+        return self._trials(about, keep=not self._quick)
+
+    def _trials(self, about: Sequence[dict[str, Any]], *, keep: bool) -> dict[str, dict[str, Any] | None]:
+        question = {"type": "mutants", "mutants": about, "seconds": self._seconds, "at_once": self._at_once}
+        fared: dict[str, dict[str, Any] | None] = {}
+        for answer in self._opened.ask_for_each(question | {"keep": keep}, len(about)):
+            self._tell(f"mutant {answer['name']}")
+            fared[answer["name"]] = answer["fared"]
         return fared
 
     @property

@@ -56,8 +56,9 @@ class TestsProver(Prover):
         self._right("hidden/reference.py", self._hidden / "reference.py")
         for one in correct[1:]:
             self._right(f"hidden/rewrites/{one.name}.py", self._hidden / "rewrites" / f"{one.name}.py")
+        tried = {} if self._production else self._try(mutants)
         for mutant in mutants:
-            self._wrong(mutant)
+            self._wrong(mutant, tried)
         if not self._quick:
             self._no_equals()
         self.proof.rewrites = len(correct) - 1

@@ -5,10 +5,11 @@
          {"type": "pool"}, body   {"type": "call", "call": 3}, body ...
     in   {"type": "begin"}   {"type": "observation", "call": 3}, body ...   {"type": "end", "diagnose", "keep"}
     out  {"type": "unreadable", "call": 3, "message"}   {"type": "result", "cases", "diagnosis", "streams", "worst"}
-    in   {"type": "mutant", "name", "source", "seconds", "cases", "keep"}   {"type": "equal pairs", "seconds"}
+    in   {"type": "mutants", "mutants", "seconds", "at_once", "keep"}   {"type": "equal pairs", "seconds"}
          {"type": "kinds"}   {"type": "oracle", "module"}   {"type": "script", "case", "seed"}
          {"type": "traced", "case"}   {"type": "parts", "call": 3}, body
-    out  the same types with "fared", "pairs", "kinds", "worst" and "complaints", "text", "call" and a body, "said"
+    out  the same types with "name" and "fared", a frame for each mutant, "pairs", "kinds", "worst" and "complaints",
+         "text", "call" and a body, "said"
 
 A mistake of the problem's author ends it with {"type": "failed", "message"}.
 """
@@ -47,8 +48,7 @@ def main(commands: int, results: int) -> None:
         oracle = Oracle(problem)
         while True:
             header, body = frames.read(read)
-            answer = oracle.answer(header, body)
-            if answer:
+            for answer in oracle.answers(header, body):
                 send(results, answer, answer.pop("body", b""))
     except ProblemError as exc:
         send(results, {"type": "failed", "message": str(exc)})
