@@ -137,6 +137,7 @@ def test_a_scratch_folder_is_the_only_place_to_write_to_and_is_removed(engine: E
 def test_every_file_says_what_it_tries_and_what_is_right():
     verdicts = {
         "accepted", "wrong answer", "runtime error", "time limit", "memory limit", "output limit", "invalid submission",
+        "closed function used",
     }  # fmt: skip
     for one in ALL:
         first = one.text.lstrip("\ufeff").splitlines()[0]
