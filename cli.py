@@ -321,7 +321,7 @@ def verify(
                 ready(one)
                 _say_now(proof.render(one) if ids else proof.line(one))
                 if not quick:
-                    _keep_kills(problems[one.problem], one)
+                    _keep_kills(problems[one.problem], one, anew=no_cache)
                 if cached:
                     _keep(problems[one.problem], one)
                 proofs.append(one)
@@ -506,14 +506,14 @@ def _keep(problem: Problem, proof: Proof) -> None:
         _warn(f"the proof of {problem.id} is not kept: {error}")
 
 
-def _keep_kills(problem: Problem, proof: Proof) -> None:
+def _keep_kills(problem: Problem, proof: Proof, *, anew: bool = False) -> None:
     """Keep beside the problem which cases each mutant fails; without it a diagnosis takes longer."""
     from judge import kill_matrix
 
     if not proof.ok or problem.kind == "tests":
         return
     try:
-        kill_matrix.keep(problem.folder, proof.kills)
+        kill_matrix.keep(problem.folder, proof.kills, anew=anew)
     except OSError as error:
         _warn(f"what the mutants of {problem.id} fail is not kept, so diagnoses take longer: {error}")
 

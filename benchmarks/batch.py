@@ -141,13 +141,13 @@ def _spent(engine: Engine) -> float:
     assert engine._zygote
     zygote = engine._zygote.pid
     living = Path(f"/proc/{zygote}/task/{zygote}/children").read_text().split()
-    ticks = sum(map(sum, [_ticks(zygote), *(_ticks(int(child)) for child in living)]))
+    ticks = _ticks(zygote) + sum(_ticks(int(child)) for child in living)
     return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _ticks(process: int) -> list[int]:
+def _ticks(process: int) -> int:
     """Its own time and that of its children that have ended, in user mode and in the kernel."""
-    return [int(part) for part in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:15]]
+    return sum(map(int, Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:15]))
 
 
 def in_one_process(name: str) -> float:

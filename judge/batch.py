@@ -8,7 +8,6 @@ the workers may be is bounded: nothing grows with the number of files.
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
+from judge.environment import processors
 from judge.errors import JudgeError, ProblemError, SubmissionError
 from judge.models import Problem, Report
 from judge.pipeline import OpenProblem, not_judged
@@ -32,7 +32,7 @@ def judge_all(
     problem: Problem, paths: Iterable[Path], engine: Engine, *, workers: int | None = None, diagnose: bool = False
 ) -> Iterator[Report]:
     """Judge files, ``workers`` at a time (one per processor if None); the reports come in the order of the files."""
-    count = workers or os.cpu_count() or 1
+    count = workers or processors()
     desks: SimpleQueue[_Desk] = SimpleQueue()
     made = [_Desk(problem, engine, diagnose) for _ in range(count)]
     for desk in made:

@@ -67,7 +67,8 @@ class _Diagnosis:
         self._kills = kill_matrix.load(problem.folder)
         failing = {case.name for case in search.failing}
         judged = failing | {case.name for case in search.passing}
-        self._proven = bool(self._kills) and len(judged) == len(problem.cases)  # so no two mutants are equal on them
+        known = self._kills.keys() == {mutant.name for mutant in mutants}
+        self._proven = known and len(judged) == len(problem.cases)  # so no two mutants are equal on them
         self._bugs = [Bug((mutant,)) for mutant in mutants]
         self._suspects = [  # whatever is equal to one of these fails what it has to fail
             bug for bug in self._bugs if failing.issuperset(judged.intersection(bug.mutants[0].kills))

@@ -229,7 +229,7 @@ class DrawnProblem:
         return (*again, "closed" if _about_files(program) else "device", *watched)  # what a file holds is on the CPU
 
     def _watched(self, program: Program) -> tuple[str, ...]:
-        """Once of each entry point and dtype, and of modules in training."""
+        """Once of each entry point and dtype, and once more where dropout acts."""
         kind = (program.entry, program.dtype, program.random)
         seen = kind if program.light else (*kind, "full")
         if seen in self._kinds:

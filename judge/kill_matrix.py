@@ -29,9 +29,12 @@ def load(folder: Path) -> dict[str, frozenset[str]]:
     return known if kept.get("made_from") == _hash(folder) else {}
 
 
-def keep(folder: Path, kills: Mapping[str, Sequence[str]]) -> bool:
-    """Write what a whole proof found, if the sources have changed since; whether that was so. Raises OSError."""
-    if load(folder):
+def keep(folder: Path, kills: Mapping[str, Sequence[str]], *, anew: bool = False) -> bool:
+    """Write what a whole proof found, if the sources have changed since, or ``anew``; whether it did. Raises OSError.
+
+    Rows differ a little from proof to proof: some bugs are seen by some inputs only.
+    """
+    if load(folder) and not anew:
         return False
     rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(cases)}" for name, cases in kills.items())
     text = f'{{"made_from": "{_hash(folder)}",\n "kills": {{\n{rows}\n}}}}\n'

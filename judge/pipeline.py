@@ -13,7 +13,6 @@ import contextlib
 import difflib
 import functools
 import hashlib
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from judge.environment import environment
+from judge.environment import environment, processors
 from judge.errors import Error, JudgeError, ProblemError, SubmissionError, UsageError
 from judge.lanes import Lanes
 from judge.models import CaseResult, ClosedUse, Environment, Problem, Report, StreamCurve, Submission
@@ -138,7 +137,7 @@ class OpenProblem:
         self.engine = engine
         self.seed = seed
         self._oracle = engine.worker("oracle")
-        self._runner: Lanes | None = None
+        self._lanes: Lanes | None = None
         self._abandoned = False
         self._scratch = engine.scratch() if problem.limits.scratch_mib else None
         signatures = {entry.name: dict(entry.signatures) for entry in problem.entry_points}
@@ -201,12 +200,12 @@ class OpenProblem:
         started = time.monotonic()
         self._oracle.send({"type": "begin"})
         new = functools.partial(self._new_runner, submission, self._pass_on)
-        with contextlib.closing(Lanes(new, lanes)) as runner:
-            self._runner = runner
+        with contextlib.closing(Lanes(new, lanes)) as running:
+            self._lanes = running
             if self._abandoned:
-                runner.abandon()
+                running.abandon()
             if submission.answers is None:
-                runner.begin()  # while the inputs are drawn
+                running.begin()  # while the inputs are drawn
             surroundings = environment()
             chosen = [one for one in self.cases if not only or one["name"] in only]
             case = {number: one["name"] for one in chosen for number in one["calls"]}
@@ -215,7 +214,7 @@ class OpenProblem:
                 ran = self._answer(submission.answers)
             else:
                 order = [number for number in self._drawn.order if number in wanted]
-                ran = runner.run(order, self._drawn.pool, self._drawn.calls, case)
+                ran = running.run(order, self._drawn.pool, self._drawn.calls, case)
         if ran.missing:
             missing = SubmissionError(f"{', '.join(ran.missing)} not defined after the file was imported")
             missing.source = submission.source
@@ -226,7 +225,7 @@ class OpenProblem:
         cases = () if ran.import_lost else tuple(case_result(one, result, ran, inputs_shown=shown) for one in chosen)
         uses = (*submission.closed_uses, *(ClosedUse(name=name, line=line) for name, line in ran.closed))
         closed_uses = unique_uses(uses)
-        verdict, message = verdict_of(cases, closed_uses, ran, practice, runner.over_memory)
+        verdict, message = verdict_of(cases, closed_uses, ran, practice, running.over_memory)
         if message is None:
             message = not_reached(chosen, cases, ran)
         return Report(
@@ -270,8 +269,8 @@ class OpenProblem:
             return cases
         seen: list[bytes] = []
         new = functools.partial(self._new_runner, submission, lambda number, body: seen.append(body))
-        with contextlib.closing(Lanes(new, 1)) as runner:
-            runner.run([asked["call"]], self._drawn.pool, {asked["call"]: asked["body"]}, {})
+        with contextlib.closing(Lanes(new, 1)) as running:
+            running.run([asked["call"]], self._drawn.pool, {asked["call"]: asked["body"]}, {})
         said = self.ask({"type": "parts", "call": asked["call"]}, seen[0])["said"] if seen else None
         found = failed.model_copy(update={"inside": said})
         return tuple(found if case is failed else case for case in cases)
@@ -279,8 +278,8 @@ class OpenProblem:
     def abandon(self) -> None:
         """End a judging at once, from another thread; it raises JudgeError or gives a report that means nothing."""
         self._abandoned = True
-        if self._runner:
-            self._runner.abandon()
+        if self._lanes:
+            self._lanes.abandon()
         self._oracle.kill()
 
     def close(self) -> None:
@@ -341,7 +340,7 @@ class OpenProblem:
 
 def _lanes(engine: Engine) -> int:
     """How many student workers judge one file; a spawned one takes longer to import torch than it saves."""
-    return min(_MOST_LANES, len(os.sched_getaffinity(0))) if engine.forks else 1
+    return min(_MOST_LANES, processors()) if engine.forks else 1
 
 
 def _check_cases(problem: Problem, cases: Sequence[str]) -> None:

@@ -69,6 +69,7 @@ class Runner:
         }
         self._reasons: Counter[str] = Counter()
         self._answered = 0
+        self._last: int | None = None  # the call that was answered last
         self._scratch: str | None = None
         self.ran = Ran()
 
@@ -165,7 +166,7 @@ class Runner:
 
     def _run_calls(self, worker: Worker, remaining: list[int], deadline: float) -> list[int]:
         """Take answers until one is missing; gives the calls that are left for another worker."""
-        before, number, ended = self._ready, remaining[0], False
+        before, ended = self._ready, False
         while True:
             while not ended and len(remaining) < _AHEAD:
                 more = self._take()
@@ -183,8 +184,9 @@ class Runner:
                 if self._answered > _MOST_ANSWERED:
                     message = f"all results together have more than {_MOST_ANSWERED >> 20} MiB"
                     self.ran.lost |= dict.fromkeys(remaining, Lost("output limit", message))
+                    self._reasons["output limit"] = _MOST_OF_A_KIND
                     return []
-                self.ran.seconds[number] = event.at - before
+                self.ran.seconds[number], self._last = event.at - before, number
                 self._observed(number, event.body)
                 before, remaining = event.at, rest
                 continue
@@ -196,7 +198,7 @@ class Runner:
             self.ran.lost[number] = lost
             self._reasons[lost.status] += 1
             return rest
-        self._take_last(worker, number)
+        self._take_last(worker)
         return []
 
     def _overrun(self, deadline: float) -> Lost:
@@ -204,12 +206,13 @@ class Runner:
             return Lost("time limit", f"all calls together took more than {self._limits.submission_seconds:g} s")
         return Lost("time limit", f"no answer after {self._limits.call_seconds:g} s")
 
-    def _take_last(self, worker: Worker, number: int) -> None:
-        """What was seen during all calls: who ends before saying it hides it, and loses the last call, ``number``."""
+    def _take_last(self, worker: Worker) -> None:
+        """What was seen during all calls: who ends before saying it hides it, and loses the last call."""
         event = worker.next_event(time.monotonic() + self._limits.call_seconds)
         if event is None or event.kind != "frame" or event.header.get("type") != "done":
             said = end_of(worker, event, "after the last call", self._limits.output_kib) if event else None
-            self.ran.lost[number] = said or Lost("time limit", "no end after the last call")
+            if self._last is not None:
+                self.ran.lost[self._last] = said or Lost("time limit", "no end after the last call")
             return
         settings, seen = event.header.get("settings"), event.header.get("closed")
         self.ran.settings_after = tuple(name[:40] for name in settings or ())[:10] if _texts(settings) else ()
@@ -229,6 +232,8 @@ class Runner:
             worker.kill()
             ended = exit_of(worker)
         worker.settle()
+        if worker.flooded and self._last is not None and not (self.ran.lost or self.ran.import_lost):
+            self.ran.lost[self._last] = end_of(worker, Event("flood", 0.0), "", self._limits.output_kib)
         if self._scratch:
             leftovers.remove(self._scratch)
         peak = ended.header.get("peak_mib") if ended else None

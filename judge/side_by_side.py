@@ -32,8 +32,11 @@ def side_by_side(tasks: Sequence[Task], seconds: float, at_once: int = 1) -> Ite
     os.write(written, b"".join(number.to_bytes(4, "big") for number in range(len(tasks))))
     os.close(written)
     taken, waiting = 0, set(range(len(tasks)))
-    children = {child.answers: child for child in (_Child(tasks, tickets, seconds) for _ in range(at_once))}
+    children: dict[int, _Child] = {}
     try:
+        for _ in range(at_once):
+            child = _Child(tasks, tickets, seconds)
+            children[child.answers] = child
         while children:
             for ready in select.select(list(children), [], [])[0]:
                 child = children[ready]
@@ -51,7 +54,8 @@ def side_by_side(tasks: Sequence[Task], seconds: float, at_once: int = 1) -> Ite
     finally:
         os.close(tickets)
         for child in children.values():
-            child.end()
+            if not child.ended:
+                child.end()
 
 
 class _Child:

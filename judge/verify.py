@@ -154,7 +154,7 @@ class Prover:
         self.proof.rewrites = len(rewrites)
         if not self._production:  # a trial that the reference fails would fail everything
             reference = (self._hidden / "reference.py").read_text(encoding="utf-8")
-            fared = self._trials([{"name": "reference", "source": reference, "cases": []}], keep=False)["reference"]
+            ((_, fared),) = self._trials([{"name": "reference", "source": reference, "cases": []}], keep=False)
             self._production = fared is None or bool(fared["failed"])
         tried = {} if self._production else self._try(mutants)
         for mutant in mutants:
@@ -231,20 +231,22 @@ class Prover:
 
     def _try(self, mutants: Sequence[Mutant]) -> dict[str, dict[str, Any] | None]:
         """Let the oracle worker try all mutants."""
-        self._progress(Step(self.proof.problem, self._done, self._total, "mutants"))
         about = [
             {"name": mutant.name, "source": mutant.source, "cases": [*mutant.kills] if self._quick else []}
             for mutant in mutants
         ]
-        return self._trials(about, keep=not self._quick)
-
-    def _trials(self, about: Sequence[dict[str, Any]], *, keep: bool) -> dict[str, dict[str, Any] | None]:
-        question = {"type": "mutants", "mutants": about, "seconds": self._seconds, "at_once": self._at_once}
         fared: dict[str, dict[str, Any] | None] = {}
-        for answer in self._opened.ask_for_each(question | {"keep": keep}, len(about)):
-            self._tell(f"mutant {answer['name']}")
-            fared[answer["name"]] = answer["fared"]
+        self._tell("mutants")
+        for name, found in self._trials(about, keep=not self._quick):
+            fared[name] = found
+            if len(fared) < len(about):
+                self._tell("mutants")
         return fared
+
+    def _trials(self, about: Sequence[dict[str, Any]], *, keep: bool) -> Iterator[tuple[str, dict[str, Any] | None]]:
+        question = {"type": "mutants", "mutants": about, "seconds": self._seconds, "at_once": self._at_once}
+        for answer in self._opened.ask_for_each(question | {"keep": keep}, len(about)):
+            yield answer["name"], answer["fared"]
 
     @property
     def _seconds(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,16 +48,19 @@ def locked(engine: Engine, worker: Worker) -> float:
     return event.at
 
 
-def next_in_turn(worker: Worker, awaited: int | None, deadline: float) -> Event | None:
+def next_in_turn(worker: Worker, awaited: int | None, deadline: float, answered: Container[int] = ()) -> Event | None:
     """The next event until the deadline (monotonic seconds), while the answer to ``awaited`` is waited for.
 
     Too much output of a later call may be read before that answer: then the answer is given, and the output after it.
+    None for ``awaited``: that of the next call which has no answer among ``answered``.
     """
     event = worker.next_event(deadline)
     if event is None or event.kind != "flood":
         return event
-    last = next(reversed(printed_by(bytes(worker.log))), awaited)
-    return event if last == awaited else _before_floods(worker, event, _OVERTAKEN_SECONDS)
+    marks = printed_by(bytes(worker.log))
+    last = next(reversed(marks), awaited)
+    later = last not in answered if awaited is None else awaited in marks and last != awaited
+    return _before_floods(worker, event, _OVERTAKEN_SECONDS) if later else event
 
 
 def _before_floods(worker: Worker, event: Event | None, seconds: float) -> Event | None:

@@ -60,7 +60,7 @@ class Judge:
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]):
         self.proven: list[tuple[str, int | None]] = []
-        self.kept: list[tuple[Path, dict[str, list[str]]]] = []
+        self.kept: list[tuple[Path, dict[str, list[str]], bool]] = []
         self.folder, self.report, self.asked, self._capsys = folder, SAMPLES["wrong_answer_with_diagnosis"], {}, capsys
 
     def __call__(self, *arguments: object) -> SimpleNamespace:
@@ -106,8 +106,8 @@ def run(tmp_path, monkeypatch, capsys):
             complaints = ["the reference is wrong"] if one.id == "rms-norm" else []
             yield Proof(one.id, kills={"mean": ["plain"]}, complaints=complaints)
 
-    def keep_kills(folder: Path, kills: dict[str, list[str]]) -> None:
-        run.kept.append((folder, kills))
+    def keep_kills(folder: Path, kills: dict[str, list[str]], *, anew: bool) -> None:
+        run.kept.append((folder, kills, anew))
         if run.report is OSError:
             raise OSError("the disk is full")
 
@@ -520,17 +520,19 @@ def test_verify_proves_again_only_what_has_changed(run):
     assert run.proven == [("layer-norm", None), ("layer-norm", 7), ("layer-norm", None), ("layer-norm", None)]
 
 
-@pytest.mark.parametrize(("how", "kept"), [([], 1), (["--no-cache"], 1), (["--production"], 1), (["--quick"], 0)])
-def test_what_mutants_fail_is_kept_after_a_whole_proof_without_complaints(run, how, kept):
+@pytest.mark.parametrize(
+    ("how", "anew"), [([], [False]), (["--no-cache"], [True]), (["--production"], [False]), (["--quick"], [])]
+)
+def test_what_mutants_fail_is_kept_after_a_whole_proof_without_complaints(run, how, anew):
     assert run("verify", *how).code == 1
-    assert run.kept == [(run.folder, {"mean": ["plain"]})] * kept
+    assert run.kept == [(run.folder, {"mean": ["plain"]}, one) for one in anew]
 
 
 def test_what_mutants_fail_is_kept_after_a_proof_that_is_remembered_too(run):
     run("verify", "layer-norm")
     run.kept.clear()
     run("verify", "layer-norm")
-    assert run.kept == [(run.folder, {"mean": ["plain"]})]
+    assert run.kept == [(run.folder, {"mean": ["plain"]}, False)]
 
 
 def test_a_folder_that_cannot_be_written_costs_a_warning(run):

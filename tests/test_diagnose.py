@@ -140,6 +140,12 @@ def diagnosed(problem, *edits, source=REFERENCE, leave_out=()):
     )
 
 
+def test_rows_of_other_mutants_than_there_are_tell_nothing(tmp_path):
+    problem = drawn(write(tmp_path, CASES, REFERENCE, MUTANTS))
+    kill_matrix.keep(problem.folder, {"mean": ["plain"]})
+    assert diagnosed(problem, ("return x + 1", "return x * 1.0")) == ("exactly", [("no_shift", None)])
+
+
 @pytest.mark.parametrize(
     ("name", "edit"),
     [

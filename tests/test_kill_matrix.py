@@ -42,11 +42,13 @@ def test_other_line_ends_are_no_change(folder):
     assert kill_matrix.load(folder)
 
 
-def test_what_was_found_by_chance_in_another_proof_changes_nothing(folder):
+def test_what_was_found_by_chance_in_another_proof_changes_nothing_unless_it_is_asked_for(folder):
     kill_matrix.keep(folder, KNOWN)
     text = (folder / KILLS).read_text()
     assert not kill_matrix.keep(folder, {"wrong_axis": ["plain"]})
     assert (folder / KILLS).read_text() == text
+    assert kill_matrix.keep(folder, {"wrong_axis": ["plain"]}, anew=True)
+    assert kill_matrix.load(folder) == {"wrong_axis": {"plain"}}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"kills": 3}', '{"kills": {"a": 1}}', '{"kills": {"a": []}}'])

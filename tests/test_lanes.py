@@ -93,10 +93,19 @@ def test_an_error_on_one_lane_ends_the_others_and_is_raised(two, place):
 
 
 @pytest.fixture
-def judged_on_lanes(judged, monkeypatch):
+def judged_on_lanes(judged, engine, monkeypatch):
+    """Judges on up to three lanes, and gives how many student workers there were, too."""
     monkeypatch.setattr(lanes, "_CALLS_FOR_ANOTHER", 2)
     monkeypatch.setattr(pipeline, "_lanes", lambda engine: 3)
-    return judged
+    started = []
+    start = engine.worker
+    monkeypatch.setattr(engine, "worker", lambda role, *more: started.append(role) or start(role, *more))
+
+    def judge(source):
+        started.clear()
+        return judged(source), started.count("student")
+
+    return judge
 
 
 @pytest.mark.parametrize(
@@ -112,6 +121,7 @@ def judged_on_lanes(judged, monkeypatch):
     ],
 )
 def test_verdicts_on_several_lanes_are_those_of_one(judged_on_lanes, source, verdict, said):
-    report = judged_on_lanes(source)
+    report, workers = judged_on_lanes(source)
+    assert workers > 1
     assert report.verdict == verdict, (report.message, messages(report))
     assert said in messages(report) + (report.message or "")

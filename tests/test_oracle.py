@@ -22,6 +22,7 @@ def body(text):
             "class Keys(set):\n    def __iter__(self): return iter(i * (2**61 - 1) for i in range(3_000))\nreturn Keys()",
             "runtime error",
         ),
+        ("return [{i * (2**61 - 1): i for i in range(1000)}] * 30", "runtime error"),
         ("return {i * (2**61 - 1): i for i in range(1900)}", "wrong answer"),
         (
             "x.data = torch.empty(0, 3, dtype=x.dtype)\nx.grad = torch.zeros(0, 3, dtype=x.dtype)\nreturn r",

@@ -536,6 +536,15 @@ def test_a_module_that_forgets_its_gradients_in_its_forward_pass_is_named():
     assert observe(one.values_only(), M=Forgetting).changed == (("5.the module", "a .grad"),)
 
 
+def test_a_module_may_call_its_attributes_as_pytorch_calls_its_methods():
+    class Naming(Linear):
+        def __init__(self):
+            super().__init__()
+            self.modules, self.parameters = [self.dropout], {}
+
+    assert observe(module_call("M", {}, None, normal(2, 3)), "again", M=Naming).error is None
+
+
 def test_a_module_may_make_its_parts_at_its_first_call():
     class Lazy(nn.Module):
         def forward(self, x):

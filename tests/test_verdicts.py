@@ -38,6 +38,7 @@ def test_a_right_submission_is_accepted(judged):
         "import torch\ndef shout(f):\n    def g(*args, **kwargs): return f(*args, **kwargs)\n    return g\n@shout\ndef solve(x, y): return torch.softmax(x @ y, -1)",
         "import torch\nif True:\n    def solve(x, y): return (x @ y).softmax(-1)",
         "import torch\nsolve = lambda x, y: (x @ y).softmax(-1)",
+        "import torch\nM = torch.compile(torch.nn.Softmax(-1))\ndef solve(x, y): return M(x @ y)",
         "import torch\ndef solve(*args, **kwargs):\n    x, y = args\n    return (x @ y).softmax(-1)",
         "import torch\nclass Solver:\n    def __call__(self, x, y): return (x @ y).softmax(-1)\nsolve = Solver()",
         "import torch\ndef solve(x, y, temperature=1.0): return ((x @ y) / temperature).softmax(-1)",
@@ -153,6 +154,13 @@ def solve(x, y):
     report = judged(source)
     assert report.verdict in ("runtime error", "output limit"), (report.verdict, report.message)
     assert said in messages(report)
+
+
+@pytest.mark.parametrize("mark", ["9999", "-1", "0", "1"])
+def test_too_much_output_under_another_calls_mark_is_too_much_each_time(judged, mark):
+    for _ in range(5):
+        report = judged(body(f"os.write(2, b'\\0{mark}\\0' + b'x' * 40000)\nreturn torch.softmax(x @ y, -1)"))
+        assert report.verdict == "output limit", (report.verdict, report.message)
 
 
 def test_after_two_calls_lost_for_the_same_reason_the_rest_are_not_reached(judged):

@@ -241,7 +241,7 @@ def test_a_mutant_that_never_ends_or_ends_its_process_is_judged_like_a_submissio
 
 def test_progress_is_told(proofs, told):
     steps = {(step.problem, step.now) for step in told}
-    assert {("complete", "hidden/reference.py"), ("complete", "stub.py"), ("blind", "mutant wrong_axis")} <= steps
+    assert {("complete", "hidden/reference.py"), ("complete", "stub.py"), ("blind", "mutants")} <= steps
     complete = [step for step in told if step.problem == "complete"]
     assert [step.done for step in complete] == sorted(step.done for step in complete)
     assert {step.total for step in complete} == {7}  # reference, stub, one rewrite, four mutants

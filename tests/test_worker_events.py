@@ -31,6 +31,7 @@ def worker(log, *events):
         (LOADING, b"\0-1\0hello\0" + b"7\0" + b"x" * 99, LOADED),
         (3, b"\0-1\0\0" + b"3\0\0" + b"4\0" + b"x" * 99, ANSWER),
         (None, b"\0-1\0\0" + b"3\0" + b"x" * 99, ANSWER),
+        (3, b"\0-1\0\0" + b"3\0\0" + b"9999\0" + b"x" * 99, ANSWER),  # of a call that there is none of
     ],
 )
 def test_output_of_a_later_call_that_overtakes_an_answer_waits_for_it(awaited, log, answer):
@@ -39,10 +40,18 @@ def test_output_of_a_later_call_that_overtakes_an_answer_waits_for_it(awaited, l
     assert waiting == [FLOOD]
 
 
-@pytest.mark.parametrize(("awaited", "log"), [(LOADING, b"\0-1\0" + b"x" * 99), (3, b"\0-1\0\0" + b"3\0x")])
-def test_output_of_what_is_awaited_is_not_waited_for(awaited, log):
+@pytest.mark.parametrize(
+    ("awaited", "log"),
+    [
+        (LOADING, b"\0-1\0" + b"x" * 99),
+        (3, b"\0-1\0\0" + b"3\0x"),
+        (3, b"\0-1\0\0" + b"2\0x"),  # of an earlier call, which has been answered
+        (None, b"\0-1\0\0" + b"2\0x"),
+    ],
+)
+def test_output_of_what_is_awaited_or_was_before_is_not_held_back(awaited, log):
     one, waiting = worker(log, FLOOD, ANSWER)
-    assert next_in_turn(one, awaited, 0.0) is FLOOD
+    assert next_in_turn(one, awaited, 0.0, (2,)) is FLOOD
     assert waiting == [ANSWER]
 
 

@@ -65,7 +65,7 @@ class _FakeRun(Run):
         if id(module) in self._moved:
             return
         self._moved.add(id(module))
-        for part in module.modules():
+        for part in nn.Module.modules(module):
             for tensors in (part._parameters, part._buffers):
                 for name, tensor in tensors.items():
                     if tensor is not None:

@@ -11,6 +11,11 @@ from judge.processes.run import Run, attempt
 
 
 def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
+    """Execute the run and differentiate its results, each times a cotangent from the pool, (n,) float64.
+
+    Gives the gradients of inputs and parameters by name, results that are cut off, and what the backward pass changed;
+    with ``scales`` the size that each gradient is measured against at least.
+    """
     found: dict[str, Any] = {}
     detached: list[str] = []
     sizes: dict[str, float] = {}

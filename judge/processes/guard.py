@@ -66,14 +66,14 @@ class Guard:
             yield
 
     def watch_threads(self) -> None:
-        """Watch from now on whatever threads do: modes are a thread's own."""
-        run = threading.Thread.run
+        """Watch from now on whatever a threading.Thread does: modes are a thread's own."""
+        bootstrap = threading.Thread._bootstrap  # type: ignore[attr-defined]
 
         def watched(thread: threading.Thread) -> None:
             with self.watching():
-                run(thread)
+                bootstrap(thread)
 
-        threading.Thread.run = watched  # type: ignore[method-assign, assignment]
+        threading.Thread._bootstrap = watched  # type: ignore[attr-defined]
 
     def note(self, name: str) -> None:
         self.seen.setdefault(name, _line())

@@ -77,11 +77,14 @@ class Snapshot:
 
 
 class ModuleState:
-    """What a submission's module is beside its values: a forward pass leaves it as it is."""
+    """What a submission's module is beside its values: a forward pass leaves it as it is.
+
+    Its own attributes may be named like PyTorch's methods.
+    """
 
     def __init__(self, module: torch.nn.Module):
-        self._modes = [(part, part.training) for part in module.modules()]
-        self._parameters = [(one, one.requires_grad, one.grad) for one in module.parameters()]
+        self._modes = [(part, part.training) for part in torch.nn.Module.modules(module)]
+        self._parameters = [(p, p.requires_grad, p.grad) for p in torch.nn.Module.parameters(module)]
 
     def changes(self) -> list[str]:
         """What is no longer as it was."""

@@ -280,6 +280,6 @@ def _sgd_step(module: nn.Module, result: torch.Tensor, learning_rate: float) -> 
     module.zero_grad()
     torch.autograd.backward((result**2).sum())
     with torch.no_grad():
-        for parameter in module.parameters():
+        for parameter in nn.Module.parameters(module):
             if parameter.grad is not None:
                 parameter.sub_(learning_rate * parameter.grad)

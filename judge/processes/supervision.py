@@ -54,6 +54,7 @@ class Worker:
         self.events: queue.Queue[Event] = queue.Queue()
         self.log = bytearray()
         self.ended: Event | None = None  # its exit, once somebody has taken that
+        self.flooded = False  # whether more was printed than is allowed, known for sure when it has settled
         self._kill = kill
         self._log_bytes = log_bytes
         self._max_body = max_body
@@ -137,6 +138,7 @@ class Worker:
                 self.log += data[: max(0, self._log_bytes - total)]
                 total += len(data)
                 if total - len(data) <= self._log_bytes < total:
+                    self.flooded = True
                     self.events.put(Event("flood", time.monotonic()))
 
 

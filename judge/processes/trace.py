@@ -35,8 +35,8 @@ class _Notes:
         self._bytes = 0
 
     def watch(self, module: nn.Module) -> None:
-        for name, part in module.named_modules():
-            if name and next(part.parameters(), None) is not None:
+        for name, part in nn.Module.named_modules(module):
+            if name and next(nn.Module.parameters(part), None) is not None:
                 part.register_forward_pre_hook(self._noting(f"{GETS} {name}", (1, 2)), with_kwargs=True)
                 part.register_forward_hook(self._noting(f"{GIVES} {name}", (3,)), with_kwargs=True)
 

@@ -43,7 +43,7 @@ DTYPES: dict[str, torch.dtype] = {
 }
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 _ITEM_SIZES = {name: torch.empty((), dtype=dtype).element_size() for name, dtype in DTYPES.items()}
-_MOST_KEYS = 2000  # numbers can be chosen that all have one hash: then each key meets all others
+MAX_KEYS = 2000  # of sets and dicts; numbers can be chosen that all have one hash: then each meets all others
 MAX_DEPTH = 16
 MAX_RANK = 16
 MAX_DIGITS = 400
@@ -127,7 +127,7 @@ def _built(header: dict[str, Any], data: bytes, position: int) -> Program:
         return Ref(place[0], tuple(place[1])) if kind == "r" else tensors[place]
 
     def value(node: Any) -> Any:
-        return _value(node, raw, [MAX_NODES], 0)
+        return _value(node, raw, [MAX_NODES, MAX_KEYS], 0)
 
     steps = tuple(
         Step(kind, name, value(target), tuple(value(arg) for arg in args), value(kwargs), observe)
@@ -201,7 +201,7 @@ def decode_result(data: bytes) -> Any:
                 return (torch.frombuffer(memory, dtype=torch.uint8) != 0).reshape(shape)
             return torch.frombuffer(memory, dtype=DTYPES[name]).reshape(shape)
 
-        value = _value(header["value"], raw, [MAX_NODES], 0)
+        value = _value(header["value"], raw, [MAX_NODES, MAX_KEYS], 0)
         if offset != len(data):
             raise WireError("bytes are left over")
         return value
@@ -310,8 +310,10 @@ def _value(node: Any, raw: Callable[[str, Any], Any], budget: list[int], depth: 
     ((kind, content),) = node.items()
     if kind in ("t", "b", "r"):
         return raw(kind, content)
-    if kind in ("s", "d") and len(content) > _MOST_KEYS:
-        raise WireError(f"a set or dict of more than {_MOST_KEYS} entries")
+    if kind in ("s", "d"):
+        budget[1] -= len(content)
+        if budget[1] < 0:
+            raise WireError(f"sets and dicts of more than {MAX_KEYS} entries")
     if kind in _SEQUENCES:
         return _SEQUENCES[kind]([_value(item, raw, budget, depth + 1) for item in content])
     if kind == "d":

@@ -81,7 +81,8 @@ class Session:
         run, limits = self._run, self._problem.limits
         allowed = begun + limits.import_seconds
         while True:
-            event = next_in_turn(self._student, LOADING if run.items is None else run.at, min(allowed, self._end))
+            awaited = LOADING if run.items is None else run.at
+            event = next_in_turn(self._student, awaited, min(allowed, self._end), run.outcomes)
             if event is None or event.kind != "frame":
                 self._lose(self._overrun() if event is None else self._ended(event))
                 return
@@ -153,6 +154,8 @@ class Session:
         for worker in (self._student, self._serving):
             worker.finish()
             worker.settle()
+        if self._student.flooded and not (self._run.error or self._run.lost):
+            self._lose(self._ended(Event("flood", 0.0)))
         ended = exit_of(self._student)
         self._run.peak_mib = (ended.header.get("peak_mib") or 0.0) if ended else 0.0
         self._run.printed = printed_by(bytes(self._student.log))
