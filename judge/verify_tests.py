@@ -36,11 +36,18 @@ class TestsProver(Prover):
     __test__ = False  # its name begins like a test's
 
     def __init__(
-        self, problem: Problem, engine: Engine, progress: Progress, seed: int | None, production: bool, quick: bool
+        self,
+        problem: Problem,
+        engine: Engine,
+        progress: Progress,
+        seed: int | None,
+        production: bool,
+        quick: bool,
+        at_once: int = 1,
     ):
         contract = catalog.load_problem(str(problem.contract), problem.folder.parent)
         contract = contract.model_copy(update={"closed": ()})  # an implementation that is tested may use anything
-        super().__init__(contract, engine, progress, seed, production, quick)
+        super().__init__(contract, engine, progress, seed, production, quick, at_once)
         self.tests = problem
         self.proof.problem = problem.id
         self.proof.unit = "exemplars"
