@@ -89,23 +89,22 @@ class Search:
 
     def agrees(self, bug: Bug, calls: Iterable[DrawnCall]) -> bool:
         """Whether a bug gives in every facet what the submission gave."""
-        return all(
-            agree(
-                self.observed[call.number],
-                self.look(bug, call),
-                call.program,
-                self.problem.expected[call.number].scales,
-            )
-            for call in calls
-        )
+        return all(self._agrees(call, self.look(bug, call)) for call in calls)
+
+    def _agrees(self, call: DrawnCall, given: Observation) -> bool:
+        scales = self.problem.expected[call.number].scales
+        return agree(self.observed[call.number], given, call.program, scales)
 
     def fares_alike(self, bug: Bug, case: DrawnCase) -> bool:
         """Whether a bug gives for each call of a case what the submission gave, or, if random, the same complaints."""
-        if not self.agrees(bug, case.calls):
-            return False
+        given = []
+        for call in case.calls:
+            given.append(self.look(bug, call))
+            if not self._agrees(call, given[-1]):
+                return False
         if not any(call.program.random for call in case.calls):
             return True
-        return self.outcome(bug, case).complaints == self.outcomes[case.name].complaints
+        return self.problem.judge_case(case, given).complaints == self.outcomes[case.name].complaints
 
     def passes_alike(self, bug: Bug, case: DrawnCase) -> bool:
         """Whether a bug that is known to pass a case, as the submission does, gives the same values, too.
