@@ -23,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from judge.processes.faults import SUBMISSION
 from judge.processes.gradients import gradients
-from judge.processes.run import Namespace, Run, attempt
+from judge.processes.run import BareRun, Namespace, Run, attempt
 from judge.program import Program
 
 
@@ -52,12 +52,13 @@ class Guard:
             attempt(Run(program, namespace).execute)
 
     def run_with_gradients(self, program: Program, namespace: Namespace, pool: torch.Tensor) -> None:
-        """Run the call, and its backward pass, under both modes."""
-        with self.watching(deep=True):
+        """Run the call, and its backward pass under both modes; one that is judged by values has none."""
+        run = BareRun(program, namespace, with_gradients=True)
+        with self.watching(deep=not program.light):
             if program.light:
-                attempt(Run(program, namespace, with_gradients=True).execute)
+                attempt(run.execute)
             else:
-                gradients(Run(program, namespace, with_gradients=True), pool)
+                gradients(run, pool)
 
     @contextlib.contextmanager
     def watching(self, *, deep: bool = False) -> Iterator[None]:
