@@ -32,6 +32,26 @@ def leaf(tensor, gradient):
     tensor.requires_grad_().grad = gradient
     return tensor
 
+
+class Given(torch.nn.Module):
+    def __init__(self, compute, **parameters):
+        super().__init__()
+        self.compute = compute
+        for name, tensor in parameters.items():
+            self.register_parameter(name, torch.nn.Parameter(tensor))
+
+    def forward(self, x):
+        return self.compute(x, **dict(self.named_parameters()))
+
+
+def gradients(module, result, *leaves):
+    named = dict(module.named_parameters())
+    for parameter in named.values():
+        parameter.grad = None
+    weights = torch.arange(1, result.numel() + 1, dtype=torch.float64).square().cos().view(result.shape)
+    (result * weights).sum().backward()
+    return [{{name: parameter.grad for name, parameter in named.items()}}, *(leaf.grad for leaf in leaves)]
+
 '''
 
 
@@ -70,8 +90,10 @@ def _step(index: int, step: Step, program: Program) -> str:
         "readable": f"torch.load({given}, weights_only=True)",
         "given": _lambda(step),
         "leaf": f"leaf({given})",
-        "module_list": f"[{given}]",
+        "module_list": f"torch.nn.ModuleList([{given}])",
         "calls": "None  # which of the callables were called, which this script leaves out",
+        "gradients": f"gradients({target}, {given})",
+        "seed": f"torch.manual_seed({given})",
         "sgd_step": f"None  # one step of gradient descent on {target}, which this script leaves out",
     }[step.kind]
     return f"result{index} = {right}"
@@ -81,7 +103,8 @@ def _lambda(step: Step) -> str:
     if step.kind != "given":
         return ""
     tensors = ", ".join(f"{key}={_value(tensor)}" for key, tensor in step.kwargs.items())
-    return f"lambda x, *, {tensors}: {SOURCES[str(step.name)]}"
+    names = ", ".join(step.kwargs)
+    return f"Given(lambda x, *, {names}: {SOURCES[str(step.name)]}, {tensors})"
 
 
 def _value(value: Any) -> str:

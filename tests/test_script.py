@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import runpy
 import sys
+from typing import get_args
 
 import pytest
 import torch
 from written_problem import drawn, write
 
 from judge.errors import ProblemError
-from judge.script import script
+from judge.program import Program, Ref, Step, StepKind
+from judge.script import _step, script
 
 CASES = """
 @case
@@ -41,6 +43,9 @@ def modules(draw):
     one.identical(module, copy).observe("same")
     one.state_dict(module).observe("state")
     one.constant("LINES").observe("lines")
+    one.seed(5)
+    leaf = one.leaf(draw.normal(1, 3), None)
+    one.gradients(module, one.apply(module, leaf), leaf).observe("gradients")
     return one.values_only()
 
 @case
@@ -128,9 +133,18 @@ def test_the_script_gives_what_the_judge_sees(problem, run):
     left = run("functions")
     assert same(*result(left, problem, "functions", "output"))
     left = run("modules")
-    for name in ("applied", "twice", "same", "state", "lines"):
+    for name in ("applied", "twice", "same", "state", "lines", "gradients"):
         assert same(*result(left, problem, "modules", name)), name
     assert left["result8"] == torch.Size([2, 3])
+
+
+@pytest.mark.parametrize("kind", get_args(StepKind))
+def test_each_kind_of_step_has_its_line(kind):
+    name = "squares" if kind == "given" else "name"
+    tensors = {"weight": Ref(2)} if kind == "given" else {}
+    line = _step(3, Step(kind, name, target=Ref(0), args=(Ref(1),), kwargs=tensors), Program(()))
+    assert line.startswith("result3 = ")
+    ast.parse(line)
 
 
 def test_low_precision_inputs_keep_their_dtype(problem, run):
@@ -157,7 +171,7 @@ def test_observed_results_are_printed_under_their_names(run, capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("applied tensor([[")
     assert "\nsame False\n" in printed
-    assert printed.endswith("\nlines [1, 2]\n")
+    assert "\nlines [1, 2]\n" in printed
 
 
 def test_the_script_names_its_case_and_seed_and_reads_as_code(problem):
@@ -190,7 +204,7 @@ def test_a_step_that_is_left_out_says_so(tmp_path):
 
 
 def test_callables_that_the_judge_gives_are_written_out(problem, run):
-    assert "result0 = lambda x, *, weight=tensor(" in script(problem, "blocks", 7)
+    assert "result0 = Given(lambda x, *, weight: " in script(problem, "blocks", 7)
     left = run("blocks")
     assert same(*result(left, problem, "blocks", "output"))
     assert left["result1"].requires_grad
