@@ -85,6 +85,10 @@ class Commands(TyperGroup):
 
             traceback.print_exc()
             sys.exit(3)
+        except SystemExit as left:
+            if args or "args" in kwargs:  # called from Python, not by the process's own command line
+                raise
+            _end(left.code if isinstance(left.code, int) else 0 if left.code is None else 1)
 
 
 def _as_id(text: str) -> str:
@@ -594,6 +598,18 @@ def _leave(code: int, output: RenderableType, close: Callable[[], None] = launch
         sys.stdout.flush()
     sys.stderr.flush()
     close()
+    os._exit(code)
+
+
+def _end(code: int) -> NoReturn:
+    """End the process at once: threads that read and watch must not meet an interpreter that is being taken down."""
+    try:
+        with contextlib.suppress(BrokenPipeError):  # whoever read it has seen enough
+            sys.stdout.flush()
+    except OSError as error:
+        _warn(f"the output can't be written: {error}")
+        code = code or 3
+    sys.stderr.flush()
     os._exit(code)
 
 

@@ -117,3 +117,10 @@ def test_a_terminal_gets_colour_unless_no_color_is_set(tmp_path, colour):
     os.close(main)
     assert process.wait(timeout=60) == 0
     assert bool(re.search(rb"\x1b\[[0-9;]*[34][0-7][;m]", shown)) is colour
+
+
+def test_the_interpreter_is_not_taken_down_around_threads_that_still_run():
+    code = "import atexit, sys, cli\natexit.register(print, 'taken down')\nsys.argv = ['judge', 'nonsense']\n"
+    done = subprocess.run([sys.executable, "-c", code + "cli.app(prog_name='judge')"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nonsense" in done.stderr
