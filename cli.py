@@ -596,9 +596,8 @@ def _leave(code: int, output: RenderableType, close: Callable[[], None] = launch
     with contextlib.suppress(BrokenPipeError):  # whoever read it has seen enough
         _say(output)
         sys.stdout.flush()
-    sys.stderr.flush()
     close()
-    os._exit(code)
+    _end(code)
 
 
 def _end(code: int) -> NoReturn:

@@ -65,7 +65,7 @@ class _Diagnosis:
         self._problem = problem
         self._search = search
         self._kills = kill_matrix.load(problem.folder)
-        failing = {case.name for case in search.failing}
+        self._failing = failing = {case.name for case in search.failing}
         judged = failing | {case.name for case in search.passing}
         known = self._kills.keys() == {mutant.name for mutant in mutants}
         self._proven = known and len(judged) == len(problem.cases)  # so no two mutants are equal on them
@@ -101,8 +101,7 @@ class _Diagnosis:
 
     def _unlike(self, bug: Bug) -> int:
         """How many cases a bug is known to fail and the submission does not, or the other way round."""
-        failing = {case.name for case in self._search.failing}
-        return len(failing ^ self._kills[bug.mutants[0].name]) if self._proven else 0
+        return len(self._failing ^ self._kills[bug.mutants[0].name]) if self._proven else 0
 
     def _passes_alike(self, bug: Bug, case: DrawnCase) -> bool:
         """Whether a bug gives for a case what the submission gave; less is looked at where it is known to pass it."""
@@ -188,9 +187,8 @@ class _Diagnosis:
 
     def _worth(self, pair: tuple[Bug, Bug]) -> tuple[int, float]:
         """How many failing cases the two may explain together, one by itself and the other by what it is known for."""
-        failing = {case.name for case in self._search.failing}
         one, other = (self._explained[bug.mutants[0].name] for bug in pair)
-        kills = [failing.intersection(bug.mutants[0].kills) for bug in pair]
+        kills = [self._failing.intersection(bug.mutants[0].kills) for bug in pair]
         most = max(len(one | other | kills[1]), len(other | one | kills[0])) if one or other else 0
         return most, -min(self._far[bug.mutants[0].name] for bug in pair)
 

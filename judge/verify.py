@@ -70,6 +70,16 @@ class Proof:
         return not self.complaints
 
 
+@dataclass(frozen=True, slots=True)
+class How:
+    """How to prove: what verify() says of these; ``at_once``: mutants side by side."""
+
+    seed: int | None
+    production: bool
+    quick: bool
+    at_once: int
+
+
 def verify(
     problems: Sequence[Problem],
     engine: Engine,
@@ -87,12 +97,9 @@ def verify(
     of their kills, so what needs all of them is not looked at: decoration, margins, mutants that are equal.
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
-    at_once = max(1, workers // len(heaviest)) if heaviest else 1
+    how = How(seed, production, quick, at_once=max(1, workers // max(1, len(heaviest))))
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        proofs = [
-            pool.submit(_prover(problem)(problem, engine, progress, seed, production, quick, at_once).prove)
-            for problem in heaviest
-        ]
+        proofs = [pool.submit(_prover(problem)(problem, engine, progress, how).prove) for problem in heaviest]
         yield from (proof.result() for proof in as_completed(proofs))
 
 
@@ -105,26 +112,17 @@ def _prover(problem: Problem) -> type[Prover]:
 class Prover:
     """The proof of one problem while it is made."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        engine: Engine,
-        progress: Progress,
-        seed: int | None,
-        production: bool,
-        quick: bool,
-        at_once: int = 1,
-    ):
+    def __init__(self, problem: Problem, engine: Engine, progress: Progress, how: How):
         self.problem = problem
-        self._at_once = at_once  # mutants
-        self._quick = quick
+        self._at_once = how.at_once
+        self._quick = how.quick
         self.proof = Proof(problem.id)
         self._done = self._total = 0
         self._engine = engine
         self._progress = progress
-        self._seed = secrets.randbits(32) if seed is None else seed
+        self._seed = secrets.randbits(32) if how.seed is None else how.seed
         self._hidden = problem.folder / "hidden"
-        self._production = production or problem.kind == "answers" or not engine.forks
+        self._production = how.production or problem.kind == "answers" or not engine.forks
 
     def prove(self) -> Proof:
         started = time.monotonic()

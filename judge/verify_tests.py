@@ -24,7 +24,7 @@ from judge.processes.supervision import Engine
 from judge.submission import read_submission
 from judge.testing.implementations import load_implementations
 from judge.testing.judging import judge_tests
-from judge.verify import Progress, Prover
+from judge.verify import How, Progress, Prover
 
 LEAST = {"mutants": 25, "rewrites": 6, "files pass_*.py": 4, "files fail_*.py": 12}
 _MARK = "# fails: "
@@ -35,25 +35,16 @@ class TestsProver(Prover):
 
     __test__ = False  # its name begins like a test's
 
-    def __init__(
-        self,
-        problem: Problem,
-        engine: Engine,
-        progress: Progress,
-        seed: int | None,
-        production: bool,
-        quick: bool,
-        at_once: int = 1,
-    ):
+    def __init__(self, problem: Problem, engine: Engine, progress: Progress, how: How):
         contract = catalog.load_problem(str(problem.contract), problem.folder.parent)
         contract = contract.model_copy(update={"closed": ()})  # an implementation that is tested may use anything
-        super().__init__(contract, engine, progress, seed, production, quick, at_once)
+        super().__init__(contract, engine, progress, how)
         self.tests = problem
         self.proof.problem = problem.id
         self.proof.unit = "exemplars"
         self._hidden = problem.folder / "hidden"
         self._engine = engine
-        self._thorough = production
+        self._thorough = how.production
 
     def _all(self) -> None:
         correct, wrong = load_implementations(self.tests.folder)
