@@ -123,7 +123,7 @@ def other_sizes(draw):
     huge = 1e6 * draw.stream(2, 3, 6)
     return [
         call("layer_norm_forward", draw.stream(*shape), draw.gain(shape[-1]), draw.bias(shape[-1]))
-        for shape in ((4, 1, 7), (300, 5), (2, 1100))
+        for shape in ((4, 1, 7), (300, 5), (2, 1100), (2, 768))
     ] + [call("layer_norm_forward", huge, draw.gain(6), draw.bias(6))]
 
 

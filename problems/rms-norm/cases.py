@@ -12,6 +12,7 @@ def ordinary_tokens(draw):
         call("rms_norm_forward", draw.stream(2, 5, 7), draw.gain(7)),
         call("rms_norm_forward", 3e3 * draw.stream(2, 4, 6), draw.normal(6)),
         call("rms_norm_forward", draw.stream(1, 2, 1100), draw.gain(1100)),
+        call("rms_norm_forward", draw.stream(2, 768), draw.gain(768)),
     ]
 
 
