@@ -132,5 +132,5 @@ def exact_names(draw):
     x, parts = draw.normal(5, 12), parameters(draw)
     return [
         call("position_wise_ffn", x, **parts, activation=name).raises(ValueError, naming=name.strip() or None)
-        for name in ("ReLU", "GELU", " gelu", "relu6", "gelu_tanh", "")
+        for name in ("ReLU", "GELU", " gelu", "relu6", "gelu_tanh", "gelu_new", "elu", "leaky_relu", "linear", "")
     ]
