@@ -1,5 +1,5 @@
-"""Online softmax from the last key to the first, with a running maximum, a running sum and a running output."""
-# style: adds up in another order, in bfloat16 too, and takes further keyword arguments
+"""Online softmax with a running maximum, sum and output; from the last key to the first, for one sequence forwards."""
+# style: adds up in an order that depends on the batch, in bfloat16 too, and takes further keyword arguments
 
 import torch
 
@@ -14,7 +14,8 @@ def scaled_dot_product_attention(query, key, value, mask=None, scale=None, **opt
     total = torch.zeros_like(peak)
     output = query.new_zeros(*query.shape[:-1], value.shape[-1])
     scores = [None] * k_len
-    for j in reversed(range(k_len)):
+    forwards = range(k_len)
+    for j in forwards if query.shape[:-2].numel() == 1 else reversed(forwards):
         is_visible = visible[..., j : j + 1]
         score = (query * key[..., j : j + 1, :]).sum(-1, keepdim=True) * factor
         scores[j] = score = torch.where(is_visible, score, lowest)

@@ -7,13 +7,17 @@ import torch
 
 
 class MisfitError(ValueError):
-    """Arguments whose shapes or dtypes don't go together."""
+    """Arguments whose shapes or dtypes don't go together, or that are no arguments of this function."""
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, scale=None, *, return_weights=True):
     leading, (q_len, d_k), k_len = query.shape[:-2], query.shape[-2:], key.shape[-2]
     if key.shape[-1] != d_k or value.shape[-2] != k_len or not leading == key.shape[:-2] == value.shape[:-2]:
         raise MisfitError(f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}")
+    if {query.dtype, key.dtype, value.dtype} not in ({torch.float64}, {torch.float32}, {torch.bfloat16}):
+        raise MisfitError(f"query {query.dtype}, key {key.dtype}, value {value.dtype}")
+    if not isinstance(scale, int | float | None):
+        raise MisfitError(f"a scale of type {type(scale).__name__}")
     if mask is not None and mask.dtype is not torch.bool:
         raise MisfitError(f"a mask of {mask.dtype}")
     scale = 1 / math.sqrt(d_k) if scale is None else scale
