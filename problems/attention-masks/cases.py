@@ -50,6 +50,7 @@ def long_sequences(draw):
     return [
         call("causal_mask", 2, offset=draw.integer(2100, 2300)),
         call("causal_mask", 2300, 3),
+        call("causal_mask", draw.integer(1200, 1300)),
         call("padding_mask", torch.tensor([2200, 3, draw.integer(2060, 2190)]), 2200),
     ]
 
