@@ -255,7 +255,7 @@ class OpenProblem:
 
     def report(self, submission: Submission, *, practice: bool = False) -> Report:
         """Judge a submission for the student who reads it: root causes first, and where in a module they are."""
-        judged = self.judge(submission, practice=practice, lanes=_lanes(self.engine))
+        judged = self.judge(submission, practice=practice, lanes=most_lanes(self.engine))
         cases = self._look_inside(submission, root_causes(judged.cases, self.cases))
         return judged.model_copy(update={"cases": cases})
 
@@ -338,7 +338,7 @@ class OpenProblem:
         return event.header, event.body
 
 
-def _lanes(engine: Engine) -> int:
+def most_lanes(engine: Engine) -> int:
     """How many student workers judge one file; a spawned one takes longer to import torch than it saves."""
     return min(_MOST_LANES, processors()) if engine.forks else 1
 

@@ -1,7 +1,7 @@
 """A problem that is ready to judge a file before it is saved: torch is imported, the inputs drawn, the reference run.
 
-prepare()   an oracle worker draws fresh inputs, while the student types
-judge()     uses them up: one fork, the lock, the calls, the comparison
+prepare()   an oracle worker draws fresh inputs, while the student types, and student workers begin
+judge()     uses them up: the lock, the calls, the comparison
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from judge import streams
 from judge.errors import JudgeError, ProblemError, SubmissionError
 from judge.models import Problem, Report, StreamReport, Submission
-from judge.pipeline import OpenProblem, not_judged
+from judge.pipeline import OpenProblem, most_lanes, not_judged
 from judge.processes.supervision import Engine
 from judge.testing.judging import judge_tests
 
@@ -43,7 +43,7 @@ class Warm:
         with contextlib.suppress(JudgeError):  # the next judging meets it and says so
             self._prepare()
             if self.problem.kind == "code":
-                self._engine.keep_ready("student", self.problem.limits.output_kib << 10)
+                self._engine.keep_ready("student", self.problem.limits.output_kib << 10, most_lanes(self._engine))
 
     def judge(self, submission: Submission, stop: threading.Event) -> Report:
         """Judge a submission; after ``abandon(stop)`` the report means nothing.

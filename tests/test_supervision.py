@@ -95,3 +95,23 @@ def test_a_closed_engine_starts_nothing(monkeypatch, isolation):
     if engine.forks:
         with pytest.raises(JudgeError, match="the engine was closed"):
             engine.prepare("judge.processes.tests_worker")
+
+
+@pytest.mark.parametrize("isolation", ["auto", "process"])
+def test_workers_that_were_begun_early_are_the_ones_that_are_given(isolation):
+    with Engine(isolation) as engine:
+        for _ in range(2):
+            engine.keep_ready("student", 1 << 10, 2)
+        early = [spare for *_, spare in engine._spares]
+        assert len(early) == 2
+        assert [engine.worker("student", 1 << 10) for _ in range(2)] == early
+        assert engine.worker("student", 1 << 10) not in early
+
+
+def test_a_worker_that_has_ended_before_it_was_asked_for_is_not_given():
+    with Engine() as engine:
+        engine.keep_ready("student", 1 << 10, 2)
+        gone, there = (spare for *_, spare in engine._spares)
+        gone.kill()
+        gone._threads[1].join(60)  # it has read to the end of the answers
+        assert engine.worker("student", 1 << 10) is there

@@ -1,12 +1,14 @@
-"""A small call through the harness, in the zygote once it has nothing to do.
+"""A small call through the harness, in the zygote once it has nothing to do, and in a worker that was forked early.
 
 What a process does once (PyTorch looks at the processor, Python specializes code that runs often) is then done before
-the forks, and not by each worker again. Nothing of a submission or a problem takes part.
+the forks, and not by each worker again; a worker that waits copies the pages that it will write to. Nothing of a
+submission or a problem takes part.
 """
 
 from __future__ import annotations
 
 import itertools
+import select
 from typing import Any
 
 import torch
@@ -31,6 +33,12 @@ def rehearse() -> bool:
     except Exception:
         return True
     return next(_rounds) >= _TIMES
+
+
+def rehearse_until_wanted() -> None:
+    """In a worker that was forked early: until its commands come, on descriptor 0, or it is enough."""
+    while not select.select([0], [], [], 0)[0] and not rehearse():
+        pass
 
 
 def observe_once() -> dict[str, Any]:

@@ -154,7 +154,7 @@ class Engine:
         self._without = list(without) if self.forks else ["capabilities", "landlock", "seccomp"]
         self._numbers = iter(range(1 << 62))
         self._workers: dict[int, Worker] = {}
-        self._spare: tuple[Role, int, Worker] | None = None
+        self._spares: list[tuple[Role, int, Worker]] = []
         self._processes: list[subprocess.Popen[bytes]] = []
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -229,19 +229,22 @@ class Engine:
     def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
         """A new worker of that role. Raises JudgeError once the engine is closed, rather than start all anew."""
         self._refuse_if_closed()
-        if self._spare and self._spare[:2] == (role, log_bytes):
-            (*_, spare), self._spare = self._spare, None
-            return spare
+        for spare in [one for one in self._spares if one[:2] == (role, log_bytes)]:
+            self._spares.remove(spare)
+            if spare[2].events.empty():  # it has not ended meanwhile
+                return spare[2]
         return self._forked(role, log_bytes) if self.forks else self._spawned(role, log_bytes)
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise JudgeError("the engine was closed before this worker began; start the command again")
 
-    def keep_ready(self, role: Role, log_bytes: int) -> None:
-        """Let a worker import torch before it is asked for, where each does so itself; forking needs no such thing."""
-        if not self.forks and self._spare is None:
-            self._spare = role, log_bytes, self._spawned(role, log_bytes)
+    def keep_ready(self, role: Role, log_bytes: int, count: int) -> None:
+        """Let so many workers begin before they are asked for: spawned ones import torch, forked ones rehearse."""
+        self._refuse_if_closed()
+        start = functools.partial(self._forked, early=True) if self.forks else self._spawned
+        for _ in range(count - sum(one[:2] == (role, log_bytes) for one in self._spares)):
+            self._spares.append((role, log_bytes, start(role, log_bytes)))
 
     def release(self) -> None:
         """Begin to end: it takes a while until a process that has imported torch is gone, for which close() waits."""
@@ -264,7 +267,7 @@ class Engine:
         for folder in self._folders:
             leftovers.remove(folder)
 
-    def _forked(self, role: Role, log_bytes: int) -> Worker:
+    def _forked(self, role: Role, log_bytes: int, *, early: bool = False) -> Worker:
         self.start()
         assert self._control
         assert self._handover
@@ -278,7 +281,7 @@ class Engine:
         worker = Worker(kill, commands[1], results[0], log[0], log_bytes, most)
         self._workers[number] = worker
         try:
-            message = json.dumps({"do": "fork", "id": number, "role": role}).encode() + b"\n"
+            message = json.dumps({"do": "fork", "id": number, "role": role, "early": early}).encode() + b"\n"
             socket.send_fds(self._control, [message], theirs)
         except OSError as exc:
             raise JudgeError(self._last_words()) from exc

@@ -1,6 +1,6 @@
 """The process that has imported torch and forks the others; where fork is not safe, a worker that was spawned.
 
-    CLI ──{"do": "fork", "id": 3, "role": "student"} + three descriptors──> zygote ──{"id": 3, "pid": 4711}──> CLI
+    CLI ──{"do": "fork", "id": 3, "role": "student", "early": false}, ...──> zygote ──{"id": 3, "pid": 4711}──> CLI
     CLI ──{"do": "import", "module": "judge.processes.tests_worker"}──> zygote
     CLI ──{"do": "kill", "id": 3}──> zygote ──{"id": 3, "exit": null, "signal": 9, "peak_mib": 240.1, "cpu": 0.2}──> CLI
 
@@ -92,6 +92,8 @@ class Zygote:
             _import(command["module"])
         elif self._fork(command["id"]):
             try:
+                if command.get("early"):
+                    rehearsal.rehearse_until_wanted()
                 become(command["role"])
             finally:  # nothing of a child may ever unwind into the loop above
                 _exit(70)
