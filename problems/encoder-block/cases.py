@@ -155,7 +155,28 @@ def in_every_situation(draw, config):
         one.apply(block, wide_stream(draw, 1, 260)).observe("1 x 260 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
+    one.load_state(block, far_apart(block_state(draw)))
+    one.apply(block, wide_stream(draw, 2, 12), draw.mask(12, 12)).observe("scores that lie far apart")
     return one.values_only().under_no_grad()
+
+
+def far_apart(state):
+    """The same checkpoint with scores so far apart that a hidden key may lie 100 above all visible ones."""
+    return {key: 12 * tensor if "q_proj" in key or "k_proj" in key else tensor for key, tensor in state.items()}
+
+
+@case
+def step_of_training(draw):
+    "learns from a stream that needs no gradient of its own"
+    one = Call()
+    block = one.construct(BLOCK, **CONFIG)
+    one.to(block)
+    one.load_state(block, block_state(draw))
+    one.train(block)
+    x = wide_stream(draw, 2, 5)
+    one.sgd_step(block, one.apply(block, x).observe("before the step"), 1e-4)
+    one.apply(block, x).observe("after the step")
+    return one.values_only()
 
 
 @case
