@@ -20,9 +20,10 @@ WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
 ACTIVATED = Site("the activations after GELU", {"hidden channel": 4})
 OUTPUT = Site("the output of fc2", {"channel": 4})
 SITES = {"weights": WEIGHTS, "activated": ACTIVATED, "output": OUTPUT}
-MISTAKES = {  # what is dropped instead of the attention weights
-    "elements of the attention output are dropped instead of attention weights": "attention_output",
-    "elements of the heads' results are dropped instead of attention weights": "heads",
+MISTAKES = {  # what is dropped besides or instead of the attention weights
+    "elements of the attention output are dropped instead of attention weights": ["attention_output"],
+    "elements of the heads' results are dropped instead of attention weights": ["heads"],
+    "elements of the attention output are dropped, besides its weights": ["weights", "attention_output"],
 }
 
 
@@ -332,8 +333,12 @@ def training(draw):
     attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
     calls = [training_runs(BLOCK, {**TINY, "dropout": 0.5}, state, x) for state in (attention, mlp)]
     mistakes = [
-        Mistake(sentence, [Site(name, {"element": 4})], predictor(attention, x, [name]))
-        for sentence, name in MISTAKES.items()
+        Mistake(
+            sentence,
+            [SITES.get(name) or Site(name, {"element": 4}) for name in names],
+            predictor(attention, x, names),
+        )
+        for sentence, names in MISTAKES.items()
     ]
 
     def check(observations):
