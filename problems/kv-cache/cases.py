@@ -67,18 +67,24 @@ def low_scores(draw):
     # Multiples of powers of two: the scores are exact in float32, so a program that computes in it has no disadvantage.
     weights = {name: torch.round(16 * weight) / 16 for name, weight in _weights(draw, 12).items()}
     weights["weight_q"] = 64 * weights["weight_q"]  # some -100, and no two further apart than an exponential reaches
-    return [_chunks(x, (4, 2), 3, weights).values_only(), _far_below(draw)]
+    return [_chunks(x, (4, 2), 3, weights).values_only(), _all_near(draw, 32.0, -32.0)]
 
 
-def _far_below(draw):
-    """A call where every score is about -512: the first feature of each head, the same in all tokens, sees to that.
+@case
+def high_scores(draw):
+    "gives finite results where all scores are far above zero"
+    return _all_near(draw, 64.0, 32.0)
+
+
+def _all_near(draw, of_query, of_key):
+    """Chunks where every score is about half this product: a feature of each head, the same in all tokens, sees to it.
 
     All is in multiples of 1/4, so that these scores are exact in float32.
     """
     x = torch.round(4 * draw.normal(2, 6, 12)) / 4
     x[..., 0] = 1.0
     weights = {name: torch.round(4 * weight) / 4 for name, weight in _weights(draw, 12).items()}
-    for name, first in (("weight_q", 32.0), ("weight_k", -32.0)):
+    for name, first in (("weight_q", of_query), ("weight_k", of_key)):
         weights[name][::4] = 0.0
         weights[name][::4, 0] = first
     return _chunks(x, (4, 2), 3, weights).values_only()
@@ -184,6 +190,25 @@ def any_memory_layout(draw):
         call(ATTEND, draw.expanded(draw.normal(4, 12), 2), (shared, shared), 3, **turned),
         call(ATTEND, draw.normal(2, 1, 12), (values, draw.noncontiguous(draw.normal(2, 3, 8, 4))), 3, **turned),
     ]
+
+
+@case
+def frozen_inputs(draw):
+    "gives the weights their gradients where tokens and cache need none, and the tokens where the weights need none"
+    calls = []
+    for frozen in (False, True):
+        weights = _weights(draw, 12)
+        one = Call()
+        learned = one.given("linear", weight=weights["weight_k"], bias=weights["weight_v"], frozen=frozen)
+        weights |= {"weight_k": one.attribute(learned, "weight"), "weight_v": one.attribute(learned, "bias")}
+        tokens, later = draw.normal(2, 3, 12), draw.normal(2, 2, 12)
+        leaves = [one.leaf(tokens), one.leaf(later)] if frozen else []
+        past = draw.normal(2, 3, 2, 4), draw.normal(2, 3, 2, 4)
+        first = one.function(ATTEND, leaves[0] if frozen else tokens, past, 3, **weights).observe("first")
+        then = one.function(ATTEND, leaves[1] if frozen else later, first[1], 3, **weights).observe("then")
+        one.gradients(learned, then[0], *leaves).observe("gradients")
+        calls.append(one.values_only())
+    return calls
 
 
 @case

@@ -108,6 +108,7 @@ def odd_widths(draw):
     return [
         call("sinusoidal_positions", 4, 7).raises(ValueError, naming=7),
         call("sinusoidal_positions", 3, 1, dtype=torch.float64).raises(ValueError, naming=1),
+        call("sinusoidal_positions", 1, 5).raises(ValueError, naming=5),
         call("add_positions", draw.normal(2, 4, 9)).raises(ValueError, naming=9),
     ]
 
