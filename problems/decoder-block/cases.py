@@ -237,7 +237,15 @@ def cross_masks_in_every_situation(draw, config):
     for name, batch, target_len, source_len, mask in masked_situations(draw, config["num_heads"], cross=True):
         memory = wide_stream(draw, batch, source_len)
         one.apply(block, wide_stream(draw, batch, target_len), memory, cross_mask=mask).observe(name)
+    one.load_state(block, far_apart(block_state(draw)))
+    far = wide_stream(draw, 2, 12), wide_stream(draw, 2, 7)
+    one.apply(block, *far, draw.mask(12, 12), draw.mask(12, 7)).observe("scores that lie far apart")
     return one.values_only().under_no_grad()
+
+
+def far_apart(state):
+    """The same checkpoint with scores so far apart that a hidden key may lie 100 above all visible ones."""
+    return {key: 12 * tensor if "q_proj" in key or "k_proj" in key else tensor for key, tensor in state.items()}
 
 
 def loaded_block(one, draw, config):
@@ -326,8 +334,8 @@ def refused_encoder_widths(draw):
     "raises a ValueError in forward when encoder_output is not d_model wide"
     x = wide_stream(draw, 2, 5)
     return [
-        module_call(BLOCK, CONFIG, None, x, wide_stream(draw, 2, 7, width)).raises(ValueError, naming=width)
-        for width in (8, 15, 1)
+        module_call(BLOCK, CONFIG, None, x, wide_stream(draw, 2, source_len, width)).raises(ValueError, naming=width)
+        for source_len, width in ((7, 8), (7, 15), (7, 1), (7, 2 * D_MODEL), (5, 8))
     ]
 
 
