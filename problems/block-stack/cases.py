@@ -203,7 +203,15 @@ def in_every_situation(draw, config):
         one.apply(stack, stream_for(draw, config, 1, 260)).observe("1 x 260 tokens")
     one.apply(one.method(stack, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(stack, "double"), x).observe("after a call in float32")
+    one.load_state(stack, far_apart(state))
+    one.apply(stack, stream_for(draw, config, 2, 12), draw.mask(12, 12)).observe("scores that lie far apart")
     return one.values_only().under_no_grad()
+
+
+def far_apart(state):
+    """The same checkpoint with scores so far apart in its first block that a hidden key may lie 100 above the rest."""
+    first = "blocks.0.attention.q_proj", "blocks.0.attention.k_proj"
+    return {key: 10 * tensor if key.startswith(first) else tensor for key, tensor in state.items()}
 
 
 @case
