@@ -164,7 +164,17 @@ def in_every_situation(draw, config):
         one.apply(block, wide_stream(draw, 1, 260)).observe("1 x 260 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
+    one.load_state(block, far_apart(block_state(draw)))
+    one.apply(block, wide_stream(draw, 2, 12), mask=draw.mask(12, 12)).observe("scores that lie far apart, and large gates")
     return one.values_only().under_no_grad()
+
+
+def far_apart(state):
+    """The same checkpoint with scores so far apart that a hidden key may lie 100 above all visible ones, and with
+    gates and features of the MLP that are far from zero.
+    """
+    large = "q_proj", "k_proj", "gate_proj", "up_proj"
+    return {key: 10 * tensor if any(name in key for name in large) else tensor for key, tensor in state.items()}
 
 
 @case
