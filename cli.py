@@ -226,7 +226,6 @@ def watch(
     from judge.watch import Watch
 
     gc.enable()  # this one takes its time
-    launch.end_as_by_ctrl_c()
     how, here = (isolation.value, require_isolation), Path.cwd()
     with launch.take(*how) as engine:
         problem = catalog.find_problem(id)

@@ -4,7 +4,8 @@
                  own, or two mutants at once
     failing      equal on every call of the failing cases, not on the others
     closest      equal at a glance on at least half of the failing cases that values tell
-    same cases   fails the same cases in the same respects, with other values, or with values that are drawn (dropout)
+    same cases   fails the same cases in the same respects, with values that are not far from it, or that are drawn
+                 (dropout)
 
 The bugs that are known to fail just these cases come first, and a glance at one call of each failing case leaves few
 bugs to look at closely. Where the time is used up, what was found by then is claimed, and it is the weaker claim.
@@ -31,6 +32,7 @@ _MOST_PAIRS = 20  # that are looked at closely
 _MOST_GLANCES = 300
 _FEW = 3
 _LEAST_SHARE = 0.5
+_NEAR = 0.8  # of the way to the reference
 
 Strength = Literal["exactly", "failing", "closest", "same cases"]
 
@@ -94,7 +96,7 @@ class _Diagnosis:
                 break
             if self._equal_at_a_glance(bug) and all(search.fares_alike(bug, case) for case in search.failing):
                 failing.append(bug)
-                self._weaker = _alone("failing", failing) if len(failing) <= _MOST else None
+                self._weaker = _alone("failing", failing) if len(failing) <= _MOST and not only_random else None
                 if bug.mutants[0].name in suspected and all(self._passes_alike(bug, case) for case in search.passing):
                     exact.append(bug)
         return _alone("same cases" if only_random else "exactly", exact[:_MOST]) if exact else None
@@ -177,10 +179,17 @@ class _Diagnosis:
         alike = [
             bug
             for bug in self._suspects
-            if all(_kinds(search.outcome(bug, case)) == _kinds(search.outcomes[case.name]) for case in search.failing)
+            if self._near(bug)
+            and all(_kinds(search.outcome(bug, case)) == _kinds(search.outcomes[case.name]) for case in search.failing)
             and all(search.outcome(bug, case).passed for case in search.passing)
         ]
         return _alone("same cases", alike) if 0 < len(alike) <= _MOST else None
+
+    def _near(self, bug: Bug) -> bool:
+        """Whether a bug's values are nearer to the submission's than the reference's are, wherever those differ."""
+        search = self._search
+        told = [one.call for one in search.evidence if one.call]
+        return all(search.glance(bug, call) < _NEAR * search.far(call) for call in told)
 
     def _equal_at_a_glance(self, bug: Bug) -> bool:
         return not any(one.call and self._search.glance(bug, one.call) for one in self._search.evidence)

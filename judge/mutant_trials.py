@@ -10,12 +10,15 @@ import functools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from judge.agreement import agree
-from judge.drawn import DrawnCase, DrawnProblem, Outcome, load
+from judge.compare import Difference, compare
+from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome, load
 from judge.observation import Observation
+from judge.processes.wire import decoder
 from judge.side_by_side import side_by_side
 
 _CLEAR = 0.01  # ten times what a proof asks for
@@ -68,11 +71,26 @@ def _outcome(problem: DrawnProblem, namespace: dict[str, Any], case: DrawnCase) 
     observed: list[Observation] = []
     whole = any(call.program.random for call in case.calls)
     for call in case.calls:
-        observed.append(problem.observe(namespace, call))
-        found = problem.compare(call, observed[-1]).differences
-        if not whole and any(difference.error > _CLEAR for difference in found):
+        found = [] if whole else _at_a_glance(problem, namespace, call)
+        if not _clear(found):
+            observed.append(problem.observe(namespace, call))
+            found = problem.compare(call, observed[-1]).differences
+        if not whole and _clear(found):
             return Outcome(differences=found)
     return problem.judge_case(case, observed)
+
+
+def _at_a_glance(problem: DrawnProblem, namespace: dict[str, Any], call: DrawnCall) -> list[Difference]:
+    """What a bare run's values show, at a sixth of the price of a call that is observed with everything."""
+    if call.program.light or call.program.raises:
+        return []
+    seen = problem.glance(namespace, decoder(call.data))
+    expected = replace(problem.expected[call.number], gradients={}, detached=())
+    return compare(seen, expected, call.program, call.label).differences
+
+
+def _clear(differences: Sequence[Difference]) -> bool:
+    return any(difference.error > _CLEAR for difference in differences)
 
 
 def _never_split(problem: DrawnProblem, group: Sequence[str], sources: Mapping[str, str]) -> list[list[str]]:

@@ -21,6 +21,7 @@ from judge.worker_events import LOADING, Lost, LostStatus, end_of, exit_of, lock
 _MOST_OF_A_KIND = 2
 _AHEAD = 3  # calls that a worker has at hand, so that it never waits for the next one
 _MOST_ANSWERED = 1 << 28  # bytes of all answers together: they wait here for the comparison
+_MOST_CLOSED = 50
 _MOST_SAID = 2000  # characters that a worker's report on the import may show
 _OWN_MIB = 512  # what an interpreter with torch takes before a submission's first line
 
@@ -218,7 +219,12 @@ class Runner:
         self.ran.settings_after = tuple(name[:40] for name in settings or ())[:10] if _texts(settings) else ()
         if isinstance(seen, list):
             pairs = [pair for pair in seen if isinstance(pair, list) and len(pair) == 2]
-            self.ran.closed = tuple((str(name)[:100], line if isinstance(line, int) else None) for name, line in pairs)
+            lines = len(self._setup["source"].splitlines())
+            self.ran.closed = tuple(
+                (name, line if type(line) is int and 0 < line <= lines else None)
+                for name, line in pairs[:_MOST_CLOSED]
+                if name in self._setup["closed"]
+            )
 
     def _end(self, worker: Worker) -> None:
         """End the worker, take its accounts and what it printed."""

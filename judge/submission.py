@@ -47,12 +47,12 @@ def read_submission(path: Path, problem: Problem) -> Submission:
 
 def _checked(path: Path, source: bytes, problem: Problem) -> Submission:
     text = _decode(path, source, problem.id)
-    tree = _parse(path, text)
-    if problem.kind == "answers":
-        return Submission(path=path, source=source, answers=_answers(text, tree))
-    if problem.kind == "tests":
-        return Submission(path=path, source=source)
     try:
+        tree = _parse(path, text)
+        if problem.kind == "answers":
+            return Submission(path=path, source=source, answers=_answers(text, tree))
+        if problem.kind == "tests":
+            return Submission(path=path, source=source)
         for fault in faults(tree, problem.entry_points):
             raise _refusal(path, text, fault.message, fault.line, fault.column)
         uses = closed_uses(tree, problem.closed, [entry.name for entry in problem.entry_points])
@@ -71,7 +71,7 @@ def _answers(text: str, tree: ast.Module) -> dict[str, Any]:
         return read_answers(tree)
     except SubmissionError as exc:
         if exc.line:
-            exc.text = text.splitlines()[exc.line - 1]
+            exc.text = _lines(text)[exc.line - 1]
         raise
 
 
@@ -138,7 +138,7 @@ def _parse(path: Path, text: str) -> ast.Module:
         tree = parse(text)
     except SyntaxError as exc:
         raise _refusal(path, text, _plainly(exc.msg), exc.lineno, exc.offset) from exc
-    except (RecursionError, MemoryError, ValueError, OverflowError) as exc:
+    except (MemoryError, ValueError, OverflowError) as exc:
         raise _too_deep(path) from exc
     misplaced = find_misplaced(tree)
     if misplaced:

@@ -162,10 +162,14 @@ def test_a_submission_that_is_equal_on_all_calls_behaves_exactly_like_the_mutant
 
 
 def test_another_wrong_value_in_the_same_cases_is_only_alike(problem):
-    assert diagnosed(problem, ("return x + 1", "return x + 3")) == ("same cases", [("no_shift", None)])
+    assert diagnosed(problem, ("return x + 1", "return x + 0.1")) == ("same cases", [("no_shift", None)])
     assert diagnosed(problem, ("return squares.sum(-1)", "return squares.sum(-1) / x.shape[-1] ** 2")) == (
         "same cases", [("mean", None)],
     )  # fmt: skip
+
+
+def test_a_mutant_that_is_no_nearer_than_the_reference_is_not_named(problem):
+    assert diagnosed(problem, ("return x + 1", "return x + 3")) is None
 
 
 def test_a_submission_that_no_mutant_explains_gets_no_diagnosis(problem):

@@ -288,6 +288,23 @@ def test_a_modules_parameters_and_buffers_move_with_it():
     assert stays(module_call("Module", {}, state, x), Module=Module)
 
 
+@pytest.mark.parametrize(
+    "moved",
+    [
+        lambda module, x: module.to(x.device),
+        lambda module, x: module.to(device=x.device, dtype=torch.float64),
+        lambda module, x: module.to(str(x.device)),
+        lambda module, x: module.to(x),
+        lambda module, x: module.to(tensor=x),
+        lambda module, x: module.cuda(),
+    ],
+)
+def test_a_module_made_in_a_function_is_moved_by_its_own_method(moved):
+    one = call("f", torch.randn(2, 3).double())
+    assert stays(one, f=lambda x: moved(Module().double(), x)(x))
+    assert "mixed" in said(one, f=lambda x: moved(Module().double(), x).to("cpu")(x))
+
+
 def test_a_module_moves_once_and_keeps_what_it_learned():
     one = Call()
     module = one.construct("Module")

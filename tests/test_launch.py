@@ -99,12 +99,16 @@ def test_an_engine_that_has_ended_is_replaced(engines):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-def test_a_long_command_ends_tidily_where_its_terminal_closes(monkeypatch):
+def test_a_command_ends_tidily_where_its_terminal_closes(engines, monkeypatch):
     handlers = {signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_IGN}
     monkeypatch.setattr(signal, "getsignal", handlers.get)
     monkeypatch.setattr(signal, "signal", handlers.__setitem__)
-    launch.end_as_by_ctrl_c()
-    assert handlers == {signal.SIGTERM: signal.default_int_handler, signal.SIGHUP: signal.SIG_IGN}
+    launch.take("auto")
+    assert handlers == {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_IGN,
+    }
 
 
 def test_an_engine_that_can_not_start_fails_when_the_command_can_say_so(engines, monkeypatch):

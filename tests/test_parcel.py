@@ -38,6 +38,14 @@ def test_an_expanded_tensor_takes_one_elements_memory():
     assert unpack(data).value.stride() == (0, 0)
 
 
+def test_numbers_of_numpy_arrive_as_numbers():
+    numpy = pytest.importorskip("numpy")
+    given = numpy.int64(3), numpy.uint8(200), numpy.float32(0.5), numpy.float64(0.1)
+    arrived = unpack(pack(given)[0]).value
+    assert arrived == (3, 200, 0.5, 0.1)
+    assert [type(one) for one in arrived] == [int, int, float, float]
+
+
 def test_the_same_list_is_the_same_list():
     inner = [1]
     one, other = unpack(pack([inner, inner])[0]).value

@@ -230,6 +230,26 @@ def test_code_that_is_nested_too_deeply_is_refused(refuse, expression):
     assert "nested too deeply" in str(refuse(f"{RIGHT}x = {expression}\n"))
 
 
+@pytest.mark.parametrize("depth", range(500, 4000, 500))
+def test_an_answer_that_is_nested_is_read_or_refused_in_words(tmp_path, depth):
+    path = tmp_path / "answers.py"
+    path.write_text(f"A = {'--' * (depth // 2)}3\n", encoding="utf-8")
+    answers = problem().model_copy(update={"kind": "answers"})
+    try:
+        found = str(read_submission(path, answers).answers)
+    except SubmissionError as error:
+        found = str(error)
+    assert found == "{'A': 3}" or "nested too deeply" in found
+
+
+def test_the_line_of_a_refused_answer_is_pythons(tmp_path):
+    path = tmp_path / "answers.py"
+    path.write_text("A = '\x0c\x1c\u2028'\nB = open\n", encoding="utf-8")
+    with pytest.raises(SubmissionError) as caught:
+        read_submission(path, problem().model_copy(update={"kind": "answers"}))
+    assert (caught.value.line, caught.value.text) == (2, "B = open")
+
+
 def test_what_would_take_pythons_compiler_for_ever_is_only_parsed(read):
     blocks = "".join(f"{'  ' * depth}try: a()\n{'  ' * depth}finally:\n" for depth in range(40))
     read(f"{RIGHT}{blocks}{'  ' * 40}b()\n")

@@ -91,6 +91,11 @@ def test_what_pytest_offers_is_there(judged_tests):
     assert report.verdict == "accepted", said(report)
 
 
+def test_warnings_may_be_errors(judged_tests):
+    report = judged_tests(BOTH + "import pytest\npytestmark = pytest.mark.filterwarnings('error')\n")
+    assert report.verdict == "accepted", said(report)
+
+
 FIXTURE = """
 import pytest
 

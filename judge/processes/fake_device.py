@@ -21,6 +21,7 @@ _T = torch.Tensor
 _DEVICE_OF = _T.device.__get__
 _IS_CUDA = _T.is_cuda.__get__  # type: ignore[attr-defined]
 _IS_CPU = _T.is_cpu.__get__  # type: ignore[attr-defined]
+_PARSE_TO = torch._C._nn._parse_to
 _COPIES = (_T.copy_, _T.__setitem__)  # values may come from anywhere
 _TYPES = f"torch.{DEVICE.type}."  # what the names of its tensors' types begin with
 _AFTER_ANOTHER = (_T.type_as, _T.to)
@@ -31,7 +32,7 @@ _WHERE_THE_FIRST_IS = (*_COPIES, *_IN_THE_SHAPE_OF)
 
 
 _ABOUT_PLACES = frozenset(
-    (_DEVICE_OF, _IS_CUDA, _IS_CPU, torch._has_compatible_shallow_copy_type, _T.type, _T.cuda, _T.cpu)
+    (_DEVICE_OF, _IS_CUDA, _IS_CPU, torch._has_compatible_shallow_copy_type, _PARSE_TO, _T.type, _T.cuda, _T.cpu)
     + (*_AFTER_ANOTHER, *_WHERE_THE_FIRST_IS)
 )  # asked or given a place by more than their arguments' own
 
@@ -65,6 +66,10 @@ class FakeDevice(TorchFunctionMode):
             return isinstance(args[0], Elsewhere) == isinstance(args[1], Elsewhere)
         if func is torch.device:  # a name, not a place: code may ask for the accelerator's
             return func(*args, **kwargs)
+        if func is _PARSE_TO:  # what nn.Module.to was given; the tensors that it moves come by themselves
+            device, *others = func(*args, **kwargs)
+            like = args[0] if args else kwargs.get("tensor")
+            return DEVICE if isinstance(like, Elsewhere) else device, *others
         if func is _T.type and len(args) == 1 and not kwargs and isinstance(args[0], Elsewhere):
             return func(args[0]).replace("torch.", _TYPES, 1)
         if func is _T.cuda:  # a build without CUDA would refuse

@@ -23,11 +23,19 @@ class StepError(Exception):
 
 def describe(exc: BaseException) -> dict[str, Any]:
     """Kind ("raised", "memory", "output" or a StepError's), type, built-in bases, message, line and traceback."""
+    try:
+        return _described(exc)
+    except BaseException:  # the submission's own metaclass may raise anything when it is asked for a name
+        unnamed = {"type": "an exception", "bases": [], "message": "(what it is can't be read)"}
+        return {"kind": "raised", "line": None, "traceback": [], **unnamed}
+
+
+def _described(exc: BaseException) -> dict[str, Any]:
     frames = [f for f in traceback.extract_tb(exc.__traceback__) if f.filename == SUBMISSION]
     message = _message(exc)
     return {
         "kind": _kind(exc, message),
-        "type": type(exc).__name__[:80],
+        "type": str.__str__(type(exc).__name__)[:80],
         "bases": [base.__name__ for base in type(exc).__mro__ if base.__module__ == builtins.__name__],
         "message": message,
         "line": frames[-1].lineno if frames else _syntax_line(exc),

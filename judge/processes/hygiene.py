@@ -16,6 +16,7 @@ import torch
 from torch.nn.modules import module as _modules
 
 from judge.processes.given import GivenModule
+from judge.processes.wire import MAX_DEPTH
 
 _seed_generator, _urandom = torch.default_generator.manual_seed, os.urandom
 _generator_state = torch.default_generator.get_state
@@ -28,16 +29,18 @@ _attention_backends = [
 ]
 
 
-def input_tensors(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """Every tensor in an argument, with its path ("x", "block_params.gamma1", "masks.0")."""
+def input_tensors(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Every tensor in an argument, with its path ("x", "block_params.gamma1", "masks.0"), as deep as values cross."""
     if isinstance(value, torch.Tensor):
         yield path, value
+    elif depth > MAX_DEPTH:
+        return
     elif isinstance(value, dict):
         for key, part in value.items():
-            yield from input_tensors(part, f"{path}.{key}")
+            yield from input_tensors(part, f"{path}.{key}", depth + 1)
     elif isinstance(value, (list, tuple)):
         for index, part in enumerate(value):
-            yield from input_tensors(part, f"{path}.{index}")
+            yield from input_tensors(part, f"{path}.{index}", depth + 1)
 
 
 class Snapshot:

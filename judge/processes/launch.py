@@ -51,8 +51,9 @@ def early(argv: Sequence[str]) -> Engine | None:
 
 
 def take(isolation: str, required: str | None = None) -> Engine:
-    """Give the engine that was started early, if it is of that isolation, or a new one; Ctrl-C is Python's again.
+    """Give the engine that was started early, if it is of that isolation, or a new one.
 
+    Ctrl-C is Python's again, and a closed terminal or a plain kill ends the command in the same way: tidily.
     ``required``: the engine refuses to judge below this level. Raises UsageError where it never could reach it.
     """
     import signal
@@ -65,6 +66,10 @@ def take(isolation: str, required: str | None = None) -> Engine:
 
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, signal.default_int_handler)
     engine = _started[1] if _started is not None and _started[0] == isolation else Engine(isolation)
     engine.required = required
     return engine
@@ -74,16 +79,6 @@ def renew(isolation: str, required: str | None = None) -> Engine:
     """Give a new engine in the place of one that has ended."""
     close()
     return take(isolation, required)
-
-
-def end_as_by_ctrl_c() -> None:
-    """Let a closed terminal or a plain kill end a long command as Ctrl-C does: tidily."""
-    import signal
-
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
 
 
 def close() -> None:

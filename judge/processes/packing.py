@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -54,9 +55,9 @@ class _Packing:
             self.parcel.contents.append(value)
             self.parcel.storages.append(None)
             return {"b": len(self.parcel.contents) - 1}
-        if isinstance(value, int):
-            return {"i": _digits(value)}
-        if isinstance(value, float):
+        if isinstance(value, numbers.Integral):  # NumPy's, too
+            return {"i": _digits(int(value))}
+        if isinstance(value, (float, numbers.Real)):
             return {"f": float(value).hex()}
         if isinstance(value, torch.dtype) and value in _NAMES:
             return {"c": _NAMES[value]}
@@ -123,6 +124,6 @@ class _Packing:
 
 
 def _digits(value: int) -> str:
-    if int(value).bit_length() >= 1024:
+    if value.bit_length() >= 1024:
         raise WireError("a number of more than 1024 bits can't be passed")
-    return str(int(value))
+    return str(value)

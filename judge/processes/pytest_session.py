@@ -61,7 +61,8 @@ def run(module: ModuleType, impl: Any, tell: Tell, *, backwards: bool, turn: tup
 
     In the module's order or in the reverse one, and beginning at another test in each of so many turns.
     """
-    _CONFIG.pluginmanager.register(_Session(module, impl, tell, backwards, turn))
+    _CONFIG.pluginmanager.register(_Session(module, tell, backwards, turn))
+    _CONFIG.pluginmanager.register(_fixtures(impl), "the implementation")
     _CONFIG.hook.pytest_cmdline_main(config=_CONFIG)
 
 
@@ -77,16 +78,11 @@ class _Module(pytest.Module):
 class _Session:
     """The plugin that is all of the judge's in a session."""
 
-    def __init__(self, module: ModuleType, impl: Any, tell: Tell, backwards: bool, turn: tuple[int, int]):
-        self._module, self._impl, self._tell, self._backwards, self._turn = module, impl, tell, backwards, turn
+    def __init__(self, module: ModuleType, tell: Tell, backwards: bool, turn: tuple[int, int]):
+        self._module, self._tell, self._backwards, self._turn = module, tell, backwards, turn
         self._numbers: dict[str, int] = {}
         self._found: dict[str, dict[str, Any]] = {}
         self._errors: list[str] = []
-
-    @pytest.fixture(scope="session", name="impl")
-    def implementation(self) -> Any:
-        """The implementation under test."""
-        return self._impl
 
     def pytest_collection(self, session: pytest.Session) -> bool:
         collector = _Module.from_parent(session, path=Path(os.sep, SUBMISSION))
@@ -137,6 +133,18 @@ class _Session:
     def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
         found = self._found.get(nodeid, {}) if self._outcome == "failed" else {}
         self._tell({"type": "outcome", "test": self._numbers[nodeid], "outcome": self._outcome, **found})
+
+
+def _fixtures(impl: Any) -> ModuleType:
+    """A plugin with the fixture for the implementation under test; of a session's a method would be deprecated."""
+
+    @pytest.fixture(scope="session", name="impl")
+    def implementation() -> Any:
+        return impl
+
+    plugin = ModuleType("fixtures")
+    vars(plugin)["implementation"] = implementation
+    return plugin
 
 
 def _outcome(report: pytest.TestReport, *, raised: bool) -> str:

@@ -30,6 +30,7 @@ from judge.processes.run import BareRun, Namespace, Run, attempt
 from judge.processes.trace import trace
 from judge.program import Program
 
+Extras = Mapping[str, Callable[[Program, Namespace], Any]]
 _ALTERED = 0.5  # what other inputs of the same shapes are scaled by
 
 
@@ -37,7 +38,7 @@ def observe(
     namespace: Namespace,
     call: bytes,
     pool: torch.Tensor,
-    extras: Mapping[str, Callable[[Program, Namespace], Any]],
+    extras: Extras,
 ) -> dict[str, Any]:
     """Everything that is observed of one call; ``pool`` holds the cotangents' entries, (n,) float64."""
     decode = wire.decoder(call)

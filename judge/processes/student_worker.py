@@ -17,7 +17,8 @@ import os
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -53,7 +54,7 @@ def main(commands: int, results: int) -> None:
     if locked.leaks:
         return
     hide_the_judge()
-    watch = guard.Guard(setup["closed"], deep=any(word in setup["source"] for word in _PAST_PYTHON))
+    watch = guard.Guard(setup["closed"], deep=_goes_past_python(setup["source"]))
     watch.watch_threads()
     torch.default_generator.manual_seed(setup["seed"])
     namespace = _load(setup, results)
@@ -70,7 +71,7 @@ def main(commands: int, results: int) -> None:
     def watched(program: Program, names: run.Namespace) -> None:
         watch.run_with_gradients(program, names, pool)
 
-    extras: dict[str, Callable[[Program, run.Namespace], Any]] = {
+    extras: runner.Extras = {
         "device": elsewhere_and_watched,
         "closed": watch.run,
         "watched": watched,
@@ -82,7 +83,7 @@ def main(commands: int, results: int) -> None:
         if header["type"] == "end":
             break
         mark(header["call"])
-        observation = runner.observe(namespace, call, pool, extras)
+        observation = _observed(namespace, call, pool, extras)
         flush()
         send(results, {"type": "observation", "call": header["call"]}, _encoded(observation))
     changed = hygiene.changed_settings(settings)
@@ -114,6 +115,23 @@ def _load(setup: dict[str, Any], results: int) -> dict[str, Any] | None:
     }
     send(results, report)
     return None if error or missing else module.__dict__
+
+
+def _goes_past_python(source: str) -> bool:
+    text = unicodedata.normalize("NFKC", source)  # as Python reads names
+    return any(word in text for word in _PAST_PYTHON)
+
+
+def _observed(namespace: run.Namespace, call: bytes, pool: torch.Tensor, extras: runner.Extras) -> dict[str, Any]:
+    """What is observed of a call, or the error that a submission made the harness itself raise.
+
+    A signal's handler can do so anywhere, and an object of an odd class where it is looked at.
+    """
+    try:
+        return runner.observe(namespace, call, pool, extras)
+    except BaseException as exc:
+        failure = describe(exc)
+        return {"error": failure | {"kind": "memory" if failure["kind"] == "memory" else "harness"}, "values": {}}
 
 
 def _encoded(observation: dict[str, Any]) -> bytes:

@@ -282,9 +282,10 @@ def _tree(value: Any, raw: Callable[[torch.Tensor | bytes], Any], depth: int) ->
     if isinstance(value, (torch.Tensor, bytes)):
         return raw(value)
     if isinstance(value, int):
-        return {"i": str(int(value))} if int(value).bit_length() < 1024 else {"o": "int of more than 1024 bits"}
+        number = int.__index__(value)  # not what a subclass says that it is
+        return {"i": str(number)} if number.bit_length() < 1024 else {"o": "int of more than 1024 bits"}
     if isinstance(value, float):
-        return {"f": float(value).hex()}
+        return {"f": float.__float__(value).hex()}
     if isinstance(value, Ref):
         return {"r": [value.step, list(value.path)]}
     if isinstance(value, ScratchPath):

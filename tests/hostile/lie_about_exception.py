@@ -1,8 +1,16 @@
 # tries: exceptions whose class, name, bases, message and traceback lie, raise or never fit a screen
 # expect: runtime error
-# turns: 7
+# turns: 9
 class Meta(type):
     __mro__ = property(lambda cls: 1 / 0)
+
+
+class Named(type):
+    __module__ = property(lambda cls: 1 / 0)
+
+
+class Typed(type):
+    __name__ = property(lambda cls: 5)
 
 
 class Accepted(BaseException):
@@ -23,7 +31,15 @@ Long.__name__ = "E\x1b[31m\ud800" * 1000
 Long.__module__ = 5
 
 
-EXCEPTIONS = [Accepted, Long, KeyboardInterrupt, SystemExit(0), GeneratorExit, Exception("\ud800"), SyntaxError("a", ("submission.py", 10**9, 5, "x"))]
+class FromNowhere(ValueError, metaclass=Named):
+    pass
+
+
+class Numbered(ValueError, metaclass=Typed):
+    pass
+
+
+EXCEPTIONS = [FromNowhere, Numbered, Accepted, Long, KeyboardInterrupt, SystemExit(0), GeneratorExit, Exception("\ud800"), SyntaxError("a", ("submission.py", 10**9, 5, "x"))]
 
 
 def solve(x, y):
