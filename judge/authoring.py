@@ -313,6 +313,10 @@ def masked_situations(
             yield f"{batch} x {keys}, a mask {shape}", batch, q_len, k_len, draw.mask(*shape, hidden_rows=1)
     lengths = torch.tensor([k_len // 2, k_len - 1, k_len, 1])  # of the sizes that come last
     yield "four padded sequences", 4, q_len, k_len, (torch.arange(k_len) < lengths[:, None])[:, None, None, :]
+    q_len, k_len = 5, 7 if cross else 5
+    left = torch.arange(k_len) >= torch.tensor([2, 1])[:, None]
+    yield "two sequences padded on the left", 2, q_len, k_len, left[:, None, None, :]
+    yield "a mask that hides the past", 2, q_len, k_len, torch.ones(q_len, k_len, dtype=torch.bool).triu()
     yield "1 x 100 tokens", 1, 100, 100, None
     yield "1 x 33 tokens, a causal mask", 1, 33, 33, torch.ones(33, 33, dtype=torch.bool).tril()
 

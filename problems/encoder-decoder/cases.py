@@ -216,6 +216,8 @@ def several_calls(draw):
     encoded = one.method(model, "encode", source).observe("encoded without padding")
     for count in (1, 2, 5):
         one.method(model, "decode", target[:, :count], encoded).observe(f"the first {count} target tokens")
+    one.method(model, "encode", other_source, lengths)
+    one.method(model, "decode", target, encoded).observe("without padding, after an encoding with padding")
     one.apply(model, *ids(draw, 3, 9, 12)).observe("3 longer sequences")
     one.apply(model, source, other_target, lengths).observe("another target")
     one.apply(model, source, target, lengths).observe("first again")
