@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.agreement import agree
-from judge.compare import Difference, compare
+from judge.compare import Comparison, Difference, compare
 from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome, load
 from judge.observation import Observation
 from judge.processes.wire import decoder
@@ -69,15 +69,17 @@ def _fared(problem: DrawnProblem, name: str, source: str, cases: Sequence[str]) 
 def _outcome(problem: DrawnProblem, namespace: dict[str, Any], case: DrawnCase) -> Outcome:
     """What comes of a case; one call that clearly fails is enough, unless its complaints are asked for."""
     observed: list[Observation] = []
+    compared: dict[int, Comparison] = {}
     whole = any(call.program.random for call in case.calls)
     for call in case.calls:
         found = [] if whole else _at_a_glance(problem, namespace, call)
         if not _clear(found):
             observed.append(problem.observe(namespace, call))
-            found = problem.compare(call, observed[-1]).differences
+            compared[call.number] = problem.compare(call, observed[-1])
+            found = compared[call.number].differences
         if not whole and _clear(found):
             return Outcome(differences=found)
-    return problem.judge_case(case, observed)
+    return problem.judge_case(case, observed, compared)
 
 
 def _at_a_glance(problem: DrawnProblem, namespace: dict[str, Any], call: DrawnCall) -> list[Difference]:
