@@ -17,6 +17,7 @@ MEASUREMENTS = {
     "A submission from cold, and the list": ["submit.py"],
     "From save to verdict, warm": ["watch.py"],
     "Many submissions": ["batch.py"],
+    "Memory": ["memory.py"],
     "What a diagnosis adds": ["diagnosis.py"],
     "The lock": ["lock.py"],
     "Tests as the answer": ["tests_kind.py"],
