@@ -298,7 +298,7 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 logits for a float32 model and bfloat16 logits for a bfloat16 model, however high or low the scores are"
+    "gives float32 logits for a float32 model, bfloat16 logits for a bfloat16 model, however high or low the scores are"
     far_up = module_call("DecoderOnlyLM", CONFIG, shifted_scores(draw, 20, 1), some_ids(draw, 2, 4))
     calls = [
         module_call("DecoderOnlyLM", CONFIG, model_state(draw), some_ids(draw, 2, 4), offset=offset).in_dtype(dtype)

@@ -165,7 +165,8 @@ def in_every_situation(draw, config):
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
     one.load_state(block, far_apart(block_state(draw)))
-    one.apply(block, wide_stream(draw, 2, 12), mask=draw.mask(12, 12)).observe("scores that lie far apart, and large gates")
+    x, mask = wide_stream(draw, 2, 12), draw.mask(12, 12)
+    one.apply(block, x, mask=mask).observe("scores that lie far apart, and large gates")
     return one.values_only().under_no_grad()
 
 
