@@ -1,7 +1,7 @@
 """The command line: parses, calls, prints and exits. Everything else is judge/.
 
 exit codes   0 accepted, or done      1 not accepted, or something is missing
-             2 nothing could be judged      3 a fault of the judge      130 Ctrl-C
+             2 nothing could be judged      3 a fault of the judge      130 Ctrl-C, a closed terminal or a plain kill
 """
 
 from __future__ import annotations

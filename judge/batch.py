@@ -53,6 +53,10 @@ def judge_all(
                 report = running.popleft().result()
                 running.extend(pool.submit(judge, path) for path in islice(waiting, 1))
                 yield report
+        except BaseException:  # nobody waits for the rest
+            for desk in made:
+                desk.abandon()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
             for desk in made:
@@ -68,6 +72,7 @@ class _Desk:
         self._diagnose = diagnose
         self._opened: OpenProblem | None = None
         self._judged = 0
+        self._abandoned = False
 
     def judge(self, path: Path) -> Report:
         try:
@@ -82,6 +87,12 @@ class _Desk:
             self.clear()  # whatever went wrong, the next one begins with processes of its own
             return not_judged(self._problem, path, exc)
 
+    def abandon(self) -> None:
+        """End at once what is being judged, from another thread."""
+        self._abandoned = True
+        if self._opened is not None:
+            self._opened.abandon()
+
     def clear(self) -> None:
         if self._opened is not None:
             with contextlib.suppress(OSError):
@@ -93,5 +104,7 @@ class _Desk:
             self.clear()
         if self._opened is None:
             self._opened = OpenProblem(self._problem, self._engine, seed=secrets.randbits(32))
+            if self._abandoned:
+                self._opened.abandon()
         self._judged += 1
         return self._opened

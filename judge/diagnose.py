@@ -187,9 +187,7 @@ class _Diagnosis:
 
     def _near(self, bug: Bug) -> bool:
         """Whether a bug's values are nearer to the submission's than the reference's are, wherever those differ."""
-        search = self._search
-        told = [one.call for one in search.evidence if one.call]
-        return all(search.glance(bug, call) < _NEAR * search.far(call) for call in told)
+        return all(self._search.nearness(bug, one.call) < _NEAR for one in self._search.evidence if one.call)
 
     def _equal_at_a_glance(self, bug: Bug) -> bool:
         return not any(one.call and self._search.glance(bug, one.call) for one in self._search.evidence)

@@ -21,6 +21,7 @@ class Lanes:
 
     def __init__(self, new: Callable[[], Runner], most: int):
         self._runners = [new() for _ in range(most)]
+        self.used = 1
 
     def begin(self) -> None:
         """Start the first lane's worker, which locks itself and imports the submission."""
@@ -29,6 +30,7 @@ class Lanes:
     def run(self, order: Sequence[int], pool: bytes, calls: Mapping[int, bytes], case: Mapping[int, str]) -> Ran:
         """Run all calls in this order, or case by case on several lanes, where there are enough of them."""
         runners = self._runners[: 1 + len(order) // _CALLS_FOR_ANOTHER]
+        self.used = len(runners)
         waiting = deque([order] if len(runners) == 1 else _by_case(order, case))
 
         def take() -> Sequence[int]:

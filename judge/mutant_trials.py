@@ -45,10 +45,10 @@ def equal_pairs(
         groups.setdefault(json.dumps([fared[name]["failed"], fared[name]["random"]]), []).append(name)
     alike = [group for group in groups.values() if len(group) > 1]
 
-    def compare() -> dict[str, Any]:
+    def find() -> dict[str, Any]:
         return {"pairs": [pair for group in alike for pair in _never_split(problem, group, sources)]}
 
-    ((_, found),) = side_by_side([compare], seconds)
+    ((_, found),) = side_by_side([find], seconds)
     return None if found is None else list(found["pairs"])
 
 

@@ -16,7 +16,7 @@ _SAID = 300  # characters of a message that a sentence can take
 class Failure:
     """An exception as the worker described it."""
 
-    kind: str  # raised, memory, output, state, missing
+    kind: str  # raised, memory, output, state, missing, harness (where what it gave is looked at)
     type: str
     bases: tuple[str, ...]
     message: str

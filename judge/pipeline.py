@@ -168,6 +168,11 @@ class OpenProblem:
         """The cases as the oracle worker planned them: name, entry, sentence, calls, inputs."""
         return self._drawn.cases
 
+    @property
+    def lanes_used(self) -> int:
+        """How many student workers the last judging had side by side."""
+        return self._lanes.used if self._lanes else 1
+
     def ask(self, question: dict[str, Any], body: bytes = b"") -> dict[str, Any]:
         """Put a question to the oracle worker that has one answer; its body, if it has one, is ``body`` there."""
         _ = self._drawn  # what it draws comes first
@@ -255,7 +260,7 @@ class OpenProblem:
 
     def report(self, submission: Submission, *, practice: bool = False) -> Report:
         """Judge a submission for the student who reads it: root causes first, and where in a module they are."""
-        judged = self.judge(submission, practice=practice, lanes=most_lanes(self.engine))
+        judged = self.judge(submission, practice=practice, lanes=_most_lanes(self.engine))
         cases = self._look_inside(submission, root_causes(judged.cases, self.cases))
         return judged.model_copy(update={"cases": cases})
 
@@ -338,7 +343,7 @@ class OpenProblem:
         return event.header, event.body
 
 
-def most_lanes(engine: Engine) -> int:
+def _most_lanes(engine: Engine) -> int:
     """How many student workers judge one file; a spawned one takes longer to import torch than it saves."""
     return min(_MOST_LANES, processors()) if engine.forks else 1
 

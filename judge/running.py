@@ -219,7 +219,7 @@ class Runner:
         self.ran.settings_after = tuple(name[:40] for name in settings or ())[:10] if _texts(settings) else ()
         if isinstance(seen, list):
             pairs = [pair for pair in seen if isinstance(pair, list) and len(pair) == 2]
-            lines = len(self._setup["source"].splitlines())
+            lines = 1 + sum(map(self._setup["source"].count, "\r\n"))
             self.ran.closed = tuple(
                 (name, line if type(line) is int and 0 < line <= lines else None)
                 for name, line in pairs[:_MOST_CLOSED]

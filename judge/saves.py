@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-_STEP = 5  # ms that a folder must be quiet; some more pass before a save is noticed
+_STEP = 5  # ms that a folder must be quiet before a save is noticed
 _MOST_GROUPED = 200  # ms
 _LOOK = 1000  # ms
 _POLL_SECONDS = 0.3  # where nothing else works

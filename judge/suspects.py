@@ -73,9 +73,16 @@ class Search:
         found = [Evidence(case, self._telling(case)) for case in self.failing]
         return sorted(found, key=lambda one: (one.call is None, len(one.call.data) if one.call else 0))
 
-    def far(self, call: DrawnCall) -> float:
-        """How far the submission's values for this call are from the reference's; 0 if they are equal."""
-        return distance(self.observed[call.number], self.problem.expected[call.number], call.program)
+    def differs(self, call: DrawnCall) -> bool:
+        """Whether the submission's values, or error, are not the reference's."""
+        return distance(self.observed[call.number], self.problem.expected[call.number], call.program) > 0
+
+    def nearness(self, bug: Bug, call: DrawnCall) -> float:
+        """How far a bug's values are from the submission's, as a share of how far the reference's are."""
+        self._check_time()
+        given, seen = self.problem.glance(bug.namespace, decoder(call.data)), self.observed[call.number]
+        far = distance(self.problem.expected[call.number], seen, call.program)  # both relative to the submission's norm
+        return distance(given, seen, call.program) / far if far else 1.0
 
     def glance(self, bug: Bug, call: DrawnCall) -> float:
         """How far a bug's values for this call are from the submission's; 0 if they are equal, or raise the same."""
@@ -128,7 +135,7 @@ class Search:
         return self.problem.observe(bug.namespace, call)
 
     def _telling(self, case: DrawnCase) -> DrawnCall | None:
-        calls = [call for call in case.calls if not call.program.random and self.far(call) > 0]
+        calls = [call for call in case.calls if not call.program.random and self.differs(call)]
         return min(calls, key=lambda call: len(call.data), default=None)
 
     def _check_time(self) -> None:

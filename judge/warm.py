@@ -15,7 +15,7 @@ from pathlib import Path
 from judge import streams
 from judge.errors import JudgeError, ProblemError, SubmissionError
 from judge.models import Problem, Report, StreamReport, Submission
-from judge.pipeline import OpenProblem, most_lanes, not_judged
+from judge.pipeline import OpenProblem, not_judged
 from judge.processes.supervision import Engine
 from judge.testing.judging import judge_tests
 
@@ -35,15 +35,16 @@ class Warm:
         self._prepared: OpenProblem | None = None
         self._judging: OpenProblem | None = None
         self._closed = False
+        self._workers = 1  # that judge side by side, as far as is known
 
     def prepare(self) -> None:
-        """Begin to draw the inputs of the next judging, if that has not begun; takes milliseconds."""
+        """Let the inputs of the next judging be drawn and its workers begin, if they have not; takes milliseconds."""
         if self.problem.kind == "tests":  # nothing is drawn; its workers are forked for each run
             return
         with contextlib.suppress(JudgeError):  # the next judging meets it and says so
             self._prepare()
             if self.problem.kind == "code":
-                self._engine.keep_ready("student", self.problem.limits.output_kib << 10, most_lanes(self._engine))
+                self._engine.keep_ready("student", self.problem.limits.output_kib << 10, self._workers)
 
     def judge(self, submission: Submission, stop: threading.Event) -> Report:
         """Judge a submission; after ``abandon(stop)`` the report means nothing.
@@ -95,7 +96,9 @@ class Warm:
             try:
                 if stop.is_set():
                     opened.abandon()
-                return opened.report(submission)
+                report = opened.report(submission)
+                self._workers = opened.lanes_used
+                return report
             except (SubmissionError, ProblemError) as exc:
                 return not_judged(self.problem, submission.path, exc, seed=opened.seed)
             finally:

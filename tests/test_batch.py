@@ -48,6 +48,17 @@ def test_each_file_gets_its_own_verdict(tmp_path, engine, problem):
         assert Path(one.file).stem.startswith(one.verdict.replace(" ", "_"))
 
 
+def test_whoever_leaves_waits_for_nothing(tmp_path, engine, problem):
+    limits = problem.limits.model_copy(update={"import_seconds": 3600})
+    files = written(tmp_path, 1)[:1]
+    for name in ("x", "y"):
+        files.append(tmp_path / f"{name}.py")
+        files[-1].write_text(f"{RIGHT}\nwhile True:\n    pass\n")
+    reports = judge_all(problem.model_copy(update={"limits": limits}), files, engine, workers=2)
+    assert next(reports).verdict == "accepted"
+    reports.close()
+
+
 def test_a_report_that_is_ready_early_waits_for_those_before_it(monkeypatch, engine, problem):
     others = threading.Semaphore(0)
 

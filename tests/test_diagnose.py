@@ -170,6 +170,7 @@ def test_another_wrong_value_in_the_same_cases_is_only_alike(problem):
 
 def test_a_mutant_that_is_no_nearer_than_the_reference_is_not_named(problem):
     assert diagnosed(problem, ("return x + 1", "return x + 3")) is None
+    assert diagnosed(problem, ("return x + 1", "return 30 * (x + 1)")) is None  # the mutant gives twice as much
 
 
 def test_a_submission_that_no_mutant_explains_gets_no_diagnosis(problem):

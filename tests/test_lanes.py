@@ -96,7 +96,7 @@ def test_an_error_on_one_lane_ends_the_others_and_is_raised(two, place):
 def judged_on_lanes(judged, engine, monkeypatch):
     """Judges on up to three lanes, and gives how many student workers there were, too."""
     monkeypatch.setattr(lanes, "_CALLS_FOR_ANOTHER", 2)
-    monkeypatch.setattr(pipeline, "most_lanes", lambda engine: 3)
+    monkeypatch.setattr(pipeline, "_most_lanes", lambda engine: 3)
     started = []
     start = engine.worker
     monkeypatch.setattr(engine, "worker", lambda role, *more: started.append(role) or start(role, *more))

@@ -38,10 +38,13 @@ def engines(monkeypatch):
     monkeypatch.setattr(supervision, "Engine", FakeEngine)
     monkeypatch.setattr(interpreter, "start_zygote", lambda early: "zygote" if early else None)
     monkeypatch.setattr(FakeEngine, "made", [])
-    before = signal.getsignal(signal.SIGINT)
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
     yield FakeEngine
     launch.close()
-    signal.signal(signal.SIGINT, before)
+    monkeypatch.undo()
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,11 @@ def test_workers_that_were_begun_early_are_the_ones_that_are_given(isolation):
         assert len(early) == 2
         assert [engine.worker("student", 1 << 10) for _ in range(2)] == early
         assert engine.worker("student", 1 << 10) not in early
+        for one in early:
+            one.finish()
+            while one.ended is None:
+                assert one.next_event(time.monotonic() + 120)
+            assert one.ended.header["exit"] == 0  # it was ready, and its commands ended
 
 
 def test_a_worker_that_has_ended_before_it_was_asked_for_is_not_given():
@@ -115,3 +120,5 @@ def test_a_worker_that_has_ended_before_it_was_asked_for_is_not_given():
         gone.kill()
         gone._threads[1].join(60)  # it has read to the end of the answers
         assert engine.worker("student", 1 << 10) is there
+        gone._threads[0].join(60)
+        assert not gone._threads[0].is_alive()

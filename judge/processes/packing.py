@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -55,9 +54,9 @@ class _Packing:
             self.parcel.contents.append(value)
             self.parcel.storages.append(None)
             return {"b": len(self.parcel.contents) - 1}
-        if isinstance(value, numbers.Integral):  # NumPy's, too
+        if isinstance(value, int):
             return {"i": _digits(int(value))}
-        if isinstance(value, (float, numbers.Real)):
+        if isinstance(value, float):
             return {"f": float(value).hex()}
         if isinstance(value, torch.dtype) and value in _NAMES:
             return {"c": _NAMES[value]}
@@ -65,6 +64,8 @@ class _Packing:
             return {"x": list(value.numbers)}
         if isinstance(value, Opaque):
             return {"o": value.type_name}
+        if any((kind.__module__, kind.__name__) == ("numpy", "generic") for kind in type(value).__mro__):
+            return self.tree(value.item(), depth + 1)  # one of its numbers
         return self._container(value, depth)
 
     def _container(self, value: Any, depth: int) -> Any:

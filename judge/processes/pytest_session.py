@@ -136,7 +136,7 @@ class _Session:
 
 
 def _fixtures(impl: Any) -> ModuleType:
-    """A plugin with the fixture for the implementation under test; of a session's a method would be deprecated."""
+    """A plugin with the fixture ``impl``: a function of a module, since a method for a whole session is deprecated."""
 
     @pytest.fixture(scope="session", name="impl")
     def implementation() -> Any:

@@ -127,11 +127,11 @@ def _observed(namespace: run.Namespace, call: bytes, pool: torch.Tensor, extras:
 
     A signal's handler can do so anywhere, and an object of an odd class where it is looked at.
     """
-    try:
-        return runner.observe(namespace, call, pool, extras)
-    except BaseException as exc:
-        failure = describe(exc)
-        return {"error": failure | {"kind": "memory" if failure["kind"] == "memory" else "harness"}, "values": {}}
+    observation: dict[str, Any] = {}
+    failure = run.attempt(lambda: observation.update(runner.observe(namespace, call, pool, extras)))
+    if failure is None:
+        return observation
+    return {"error": failure | {"kind": "memory" if failure["kind"] == "memory" else "harness"}, "values": {}}
 
 
 def _encoded(observation: dict[str, Any]) -> bytes:

@@ -155,6 +155,7 @@ class Engine:
         self._numbers = iter(range(1 << 62))
         self._workers: dict[int, Worker] = {}
         self._spares: list[tuple[Role, int, Worker]] = []
+        self._taking = threading.Lock()  # lanes begin at the same time
         self._processes: list[subprocess.Popen[bytes]] = []
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -229,10 +230,12 @@ class Engine:
     def worker(self, role: Role, log_bytes: int = 1 << 20) -> Worker:
         """A new worker of that role. Raises JudgeError once the engine is closed, rather than start all anew."""
         self._refuse_if_closed()
-        for spare in [one for one in self._spares if one[:2] == (role, log_bytes)]:
-            self._spares.remove(spare)
-            if spare[2].events.empty():  # it has not ended meanwhile
-                return spare[2]
+        with self._taking:
+            for spare in [one for one in self._spares if one[:2] == (role, log_bytes)]:
+                self._spares.remove(spare)
+                if spare[2].events.empty():
+                    return spare[2]
+                spare[2].finish()  # it has ended meanwhile
         return self._forked(role, log_bytes) if self.forks else self._spawned(role, log_bytes)
 
     def _refuse_if_closed(self) -> None:
@@ -243,8 +246,9 @@ class Engine:
         """Let so many workers begin before they are asked for: spawned ones import torch, forked ones rehearse."""
         self._refuse_if_closed()
         start = functools.partial(self._forked, early=True) if self.forks else self._spawned
-        for _ in range(count - sum(one[:2] == (role, log_bytes) for one in self._spares)):
-            self._spares.append((role, log_bytes, start(role, log_bytes)))
+        with self._taking:
+            for _ in range(count - sum(one[:2] == (role, log_bytes) for one in self._spares)):
+                self._spares.append((role, log_bytes, start(role, log_bytes)))
 
     def release(self) -> None:
         """Begin to end: it takes a while until a process that has imported torch is gone, for which close() waits."""
@@ -255,6 +259,8 @@ class Engine:
     def close(self) -> None:
         """End every process that was started here; nothing is started after it."""
         self.release()
+        for *_, spare in self._spares:
+            spare.finish()
         if self._control:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)
