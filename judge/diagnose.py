@@ -2,7 +2,7 @@
 
     exactly      equal on every call of every case, to 1e-5: one mutant, or, for each entry point that fails, one of its
                  own, or two mutants at once
-    failing      equal on every call of the failing cases, not on the others
+    failing      equal on every call of the failing cases, not on the others (if all of these draw, it is "same cases")
     closest      equal at a glance on at least half of the failing cases that values tell
     same cases   fails the same cases in the same respects, with values that are not far from it, or that are drawn
                  (dropout)
@@ -91,12 +91,13 @@ class _Diagnosis:
         failing: list[Bug] = []
         suspected = {bug.mutants[0].name for bug in self._suspects}
         only_random = all(any(call.program.random for call in case.calls) for case in search.failing)
+        weaker: Strength = "same cases" if only_random else "failing"
         for bug in sorted(self._bugs, key=lambda bug: (self._unlike(bug), bug.mutants[0].name not in suspected)):
             if exact and self._proven and (not only_random or self._unlike(bug)):
                 break
             if self._equal_at_a_glance(bug) and all(search.fares_alike(bug, case) for case in search.failing):
                 failing.append(bug)
-                self._weaker = _alone("failing", failing) if len(failing) <= _MOST and not only_random else None
+                self._weaker = _alone(weaker, failing) if len(failing) <= _MOST else None
                 if bug.mutants[0].name in suspected and all(self._passes_alike(bug, case) for case in search.passing):
                     exact.append(bug)
         return _alone("same cases" if only_random else "exactly", exact[:_MOST]) if exact else None
@@ -187,7 +188,8 @@ class _Diagnosis:
 
     def _near(self, bug: Bug) -> bool:
         """Whether a bug's values are nearer to the submission's than the reference's are, wherever those differ."""
-        return all(self._search.nearness(bug, one.call) < _NEAR for one in self._search.evidence if one.call)
+        told = [one.call for one in self._search.evidence if one.call and not self._search.drew(one.call)]
+        return all(self._search.nearness(bug, call) < _NEAR for call in told)
 
     def _equal_at_a_glance(self, bug: Bug) -> bool:
         return not any(one.call and self._search.glance(bug, one.call) for one in self._search.evidence)

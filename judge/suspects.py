@@ -77,6 +77,11 @@ class Search:
         """Whether the submission's values, or error, are not the reference's."""
         return distance(self.observed[call.number], self.problem.expected[call.number], call.program) > 0
 
+    def drew(self, call: DrawnCall) -> bool:
+        """Whether the submission's values are drawn, though they should not be."""
+        seen = self.observed[call.number]
+        return seen.generator or bool(seen.repeat)
+
     def nearness(self, bug: Bug, call: DrawnCall) -> float:
         """How far a bug's values are from the submission's, as a share of how far the reference's are."""
         self._check_time()
