@@ -220,10 +220,11 @@ class Runner:
         if isinstance(seen, list):
             pairs = [pair for pair in seen if isinstance(pair, list) and len(pair) == 2]
             lines = 1 + sum(map(self._setup["source"].count, "\r\n"))
+            known = {part for name in self._setup["closed"] for part in (name, name.partition("(")[0])}
             self.ran.closed = tuple(
                 (name, line if type(line) is int and 0 < line <= lines else None)
                 for name, line in pairs[:_MOST_CLOSED]
-                if name in self._setup["closed"]
+                if isinstance(name, str) and name in known
             )
 
     def _end(self, worker: Worker) -> None:

@@ -224,6 +224,27 @@ def test_a_closed_function_is_named_with_its_line(judged):
     assert hidden.closed[0].line == 7
 
 
+@pytest.mark.parametrize(
+    ("line", "told"), [(3, 3), (0, None), (-1, None), (10**3000, None), (True, None), ("'3'", None)]
+)
+def test_what_was_seen_is_told_for_closed_names_and_lines_of_the_file_only(judged, line, told):
+    source = f"""
+import sys
+import torch
+
+frame = sys._getframe()
+while "watch" not in frame.f_locals:
+    frame = frame.f_back
+frame.f_locals["watch"].seen = {{"torch.softmax": 1, "torch.nn.functional.log_softmax": {line}}}
+
+def solve(x, y):
+    return torch.softmax(x @ y, -1)
+"""
+    report = judged(source)
+    assert report.verdict == "closed function used"
+    assert [(use.name, use.line) for use in report.closed] == [("torch.nn.functional.log_softmax", told)]
+
+
 def test_the_diagnosis_names_the_mutant(judged):
     report = judged(
         body("e = torch.exp(x @ y - (x @ y).max(-1, keepdim=True).values.detach())\nreturn e / e.sum(0, keepdim=True)")
