@@ -39,10 +39,10 @@ on the other processor. What remains above the limits are the calls. Those of pr
 themselves and 86 ms with each input, setting and generator looked at before and after; then come 85 ms for the second
 run with its gradients, 35 ms for the runs on altered and edited inputs, 28 ms for the fake accelerator and 20 ms for
 the runs that look for closed functions: 0.25 s in a process that has done it before, and 0.32 s in one that was just
-forked and touches each page for the first time. A save in `judge watch` costs half of that, on two processors, and a
-submission in a class the whole, with 20 ms to pass its answers on and 40 ms to compare them; two at a time share the
-processors' caches and are each slower. The lock is 3 ms. A proof runs every seeded bug through every case in this way,
-25 ms of calls for a bug of layer-norm, where mutmut stops at the first assertion that fails.
+forked and touches each page for the first time. A save in `judge watch` pays two thirds of that, on two processors
+that share their caches, and a submission in a class the whole, with 20 ms to pass its answers on and 40 ms to compare
+them. The lock is 3 ms. A proof takes every seeded bug through every case in this way, with a glance first: 20 ms of
+calls for a bug of layer-norm, where mutmut stops at the first assertion that fails.
 """
 
 

@@ -37,6 +37,8 @@ def main() -> int:
     if options.quick and not options.proofs:
         parser.error("--quick is a way to prove; give --proofs, too")
     problems = [find_problem(name) for name in options.ids or problem_ids()]
+    if not options.proofs:
+        problems = [problem for problem in problems if problem.kind != "tests"]  # of these nothing is drawn
     with Engine() as engine:
         if options.proofs:
             return 1 if prove_often(problems, engine, options.times, quick=options.quick) else 0
