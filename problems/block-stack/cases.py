@@ -283,7 +283,7 @@ def lower_precision(draw):
         for config in (PRE, POST)
         for dtype in (torch.float32, torch.bfloat16)
     ]
-    return [*calls, applied(draw, PRE, 500 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)]
+    return [*calls, applied(draw, PRE, 2000 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)]
 
 
 @case

@@ -314,7 +314,7 @@ def lower_precision(draw):
         for dtype, given in ((torch.float32, masks), (torch.bfloat16, ()), (torch.bfloat16, masks))
     ]
     silent = silence(block_state(draw), "self_attention.o_proj")  # such a stream would saturate its softmax
-    x, memory = 500 + 1.5 * draw.normal(2, 5, D_MODEL), wide_stream(draw, 2, 7)
+    x, memory = 2000 + 1.5 * draw.normal(4, 9, D_MODEL), wide_stream(draw, 4, 7)
     return [*calls, module_call(BLOCK, CONFIG, silent, x, memory).in_dtype(torch.float32)]
 
 

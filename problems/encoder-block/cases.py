@@ -227,7 +227,7 @@ def lower_precision(draw):
         for mask in (None, draw.mask(5, 5, hidden_rows=1))
     ]
     silent = silence(block_state(draw), "attention.o_proj")  # such a stream would saturate the softmax
-    far = module_call(BLOCK, CONFIG, silent, 500 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)
+    far = module_call(BLOCK, CONFIG, silent, 2000 + 1.5 * draw.normal(4, 9, D_MODEL)).in_dtype(torch.float32)
     return [*calls, far]
 
 

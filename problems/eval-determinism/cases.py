@@ -147,7 +147,7 @@ def lower_precision(draw):
     ]
     loud = block_state(draw)  # what the attention adds is not small beside such a stream
     loud["attention.o_proj.weight"] *= 1000
-    far = module_call(BLOCK, CONFIG, loud, 500 + 1.5 * draw.normal(2, 5, 12)).in_dtype(torch.float32)
+    far = module_call(BLOCK, CONFIG, loud, 2000 + 1.5 * draw.normal(2, 5, 12)).in_dtype(torch.float32)
     return [*calls, far]
 
 

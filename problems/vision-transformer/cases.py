@@ -241,7 +241,7 @@ def lower_precision(draw):
     far["positions"] += 2000  # a variance as the mean of squares less the square of the mean is noise here
     return [
         *(classified(draw).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)),
-        module_call("VisionTransformer", CONFIG, far, images_of(draw, 4)).in_dtype(torch.float32),
+        module_call("VisionTransformer", CONFIG, far, images_of(draw, 20)).in_dtype(torch.float32),
     ]
 
 
