@@ -162,6 +162,9 @@ def unrelated_calls(draw):
     steps, x = Call(), draw.normal(2, 3, 11, 6)
     steps.function("apply_rotary", x, torch.arange(11)).observe("from the start")
     steps.function("apply_rotary", x, torch.arange(30, 41)).observe("from 30")
+    reordered = torch.arange(30, 41)
+    reordered[1:-1] = reordered[1:-1].flip(0)  # the ends and the sum stay
+    steps.function("apply_rotary", x, reordered).observe("the same positions in another order")
     steps.function("apply_rotary", x, torch.arange(30, 41), 50.0).observe("with base 50")
     edited = steps.function("rotary_angles", torch.arange(2, 13), 14)
     steps.method(edited, "zero_")
