@@ -58,25 +58,32 @@ def any_leading_dimensions(draw):
 
 @case
 def smallest_sizes(draw):
-    "works for one sequence of one token, and for a single feature, which becomes the norm's bias"
+    "works for one sequence of one token, and for a single feature, also of one token, which becomes the norm's bias"
     return [
         module_call("AddNorm", {"d_model": d_model}, draw.norm("norm", d_model), *pair(draw, *shape, d_model))
-        for d_model, shape in ((D_MODEL, (1, 1)), (1, (2, 5)))
+        for d_model, shape in ((D_MODEL, (1, 1)), (1, (2, 5)), (1, (1, 1)), (1, ()))
     ]
 
 
 @case
 def tiny_values(draw):
-    "is right where the variance is as small as eps"
+    "is right where the variance is as small as eps, for many tokens and for a single one"
     x, output = pair(draw, 2, 5, D_MODEL)
-    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), 1e-3 * x, sublayer_output=1e-3 * output)
+    return [
+        module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), 1e-3 * x[rows], sublayer_output=1e-3 * output[rows])
+        for rows in (slice(None), (0, 0))
+    ]
 
 
 @case
 def large_mean(draw):
-    "stays accurate where the sum's mean is millions of times its spread"
+    "stays accurate where the sum's mean is millions of times its spread, the same for all tokens or not"
     x, output = pair(draw, 2, 5, D_MODEL)
-    return module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), x + 1.4e7, sublayer_output=output)
+    apart = 1.4e7 * torch.tensor([1.0, -1.0, 0.5, -0.5, 1.0], dtype=torch.float64)[:, None]
+    return [
+        module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), x + far, sublayer_output=output)
+        for far in (1.4e7, apart)
+    ]
 
 
 @case
@@ -164,6 +171,7 @@ def refused_shapes(draw):
         refused(draw, (2, 5, 12), (2, 7, 12), naming=7),
         refused(draw, (2, 5, 12), (2, 5, 11), naming=11),
         refused(draw, (2, 5, 12), (5, 2, 12)),
+        refused(draw, (2, 5, 4, 12), (2, 4, 5, 12)),
     ]
 
 
