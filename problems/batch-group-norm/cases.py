@@ -270,6 +270,16 @@ def group_views_and_precision(draw):
     ]
 
 
+@case
+def two_calls(draw):
+    "keeps apart what two calls need for their gradients, which are taken after both"
+    batch, group = Call(), Call()
+    for name in ("first", "second"):
+        batch.function("batch_norm_forward", draw.stream(5, 4), *_parameters(draw, 4), True).observe(name)
+        group.function("group_norm_forward", draw.stream(3, 4, 5), 2, draw.gain(4), draw.bias(4)).observe(name)
+    return [batch.differentiate("first.0", "second.0"), group]
+
+
 def _batch_norm(*args, **kwargs):
     """One call; gradients through y only."""
     one = Call()

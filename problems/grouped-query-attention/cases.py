@@ -152,6 +152,16 @@ def any_memory_layout(draw):
 
 
 @case
+def two_calls(draw):
+    "keeps apart what two calls need for their gradients, which are taken after both"
+    one = Call()
+    for name in ("first", "second"):
+        arguments = {**_weights(draw, 24, 6, 3), "mask": draw.mask(5, 5)}
+        one.function(ATTENTION, draw.normal(2, 5, 24), 6, 3, **arguments).observe(name)
+    return one
+
+
+@case
 def lower_precision(draw):
     "gives results in float32 and bfloat16 for inputs of these dtypes"
     x, weights, mask = draw.normal(2, 5, 24), _weights(draw, 24, 6, 3), draw.mask(2, 1, 5, 5, hidden_rows=2)

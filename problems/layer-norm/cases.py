@@ -144,6 +144,15 @@ def views(draw):
 
 
 @case
+def two_calls(draw):
+    "keeps apart what two calls need for their gradients, which are taken after both"
+    one = Call()
+    for name in ("first", "second"):
+        one.function("layer_norm_forward", draw.stream(2, 5, 7), draw.gain(7), draw.bias(7)).observe(name)
+    return one
+
+
+@case
 def frozen_inputs(draw):
     "gives their gradients to gamma and beta where x needs none, and to x where they need none"
     calls = []
@@ -160,9 +169,11 @@ def frozen_inputs(draw):
 
 @case
 def keeps_bfloat16(draw):
-    "gives a bfloat16 result for bfloat16 inputs"
+    "gives a bfloat16 result for bfloat16 inputs, ordinary and small ones"
     x = draw.normal(2, 5, 8)
-    return call("layer_norm_forward", x, draw.gain(8), draw.bias(8)).in_dtype(torch.bfloat16)
+    return [
+        call("layer_norm_forward", size * x, draw.gain(8), draw.bias(8)).in_dtype(torch.bfloat16) for size in (1, 0.03)
+    ]
 
 
 def _far_from_zero(draw, tokens, ratio, bits):

@@ -190,6 +190,16 @@ def any_memory_layout(draw):
 
 
 @case
+def two_calls(draw):
+    "keeps apart what two calls need for their gradients, which are taken after both"
+    one = Call()
+    for name in ("first", "second"):
+        arguments = {**_weights(draw, 12, 10), **_biases(draw, 12), "mask": draw.mask(5, 7)}
+        one.function(ATTENTION, *_tokens(draw), 3, **arguments).observe(name)
+    return one
+
+
+@case
 def lower_precision(draw):
     "gives results in float32 and bfloat16 for inputs of these dtypes"
     tokens, weights, biases = _tokens(draw), _weights(draw, 12, 10), _biases(draw, 12)

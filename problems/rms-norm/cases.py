@@ -122,6 +122,15 @@ def views(draw):
 
 
 @case
+def two_calls(draw):
+    "keeps apart what two calls need for their gradients, which are taken after both"
+    one = Call()
+    for name in ("first", "second"):
+        one.function("rms_norm_forward", draw.stream(2, 5, 7), draw.gain(7)).observe(name)
+    return one
+
+
+@case
 def frozen_inputs(draw):
     "gives its gradient to gamma where x needs none, and to x where gamma needs none"
     calls = []
@@ -142,6 +151,7 @@ def lower_precision(draw):
         call("rms_norm_forward", draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.float32),
         call("rms_norm_forward", draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.bfloat16),
         call("rms_norm_forward", 3e3 * draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.bfloat16),
+        call("rms_norm_forward", 0.02 * draw.stream(2, 5, 8), draw.gain(8)).in_dtype(torch.bfloat16),
     ]
 
 

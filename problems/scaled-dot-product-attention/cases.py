@@ -211,6 +211,15 @@ def views(draw):
 
 
 @case
+def two_calls(draw):
+    "keeps apart what two calls need for their gradients, which are taken after both"
+    one = Call()
+    for name in ("first", "second"):
+        one.function(ATTENTION, *_tokens(draw, 2, 3), mask=draw.mask(5, 7)).observe(name)
+    return one
+
+
+@case
 def lower_precision(draw):
     "gives results in float32 and bfloat16 for inputs of these dtypes"
     mask = draw.mask(2, 1, 5, 7, hidden_rows=2)
