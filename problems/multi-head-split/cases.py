@@ -52,7 +52,10 @@ def sizes_of_one(draw):
         call("merge_heads", draw.normal(2, 3, 5, 1)),
         call("merge_heads", draw.normal(2, 3, 1, 4)),
         call("merge_heads", draw.normal(2, 3, 1, 1)),
-        *(call("merge_heads", draw.normal(*shape)) for shape in ((1, 1, 5, 4), (2, 1, 1, 4), (2, 1, 5, 1), (1, 1, 1, 1))),
+        *(
+            call("merge_heads", draw.normal(*shape))
+            for shape in ((1, 1, 5, 4), (2, 1, 1, 4), (2, 1, 5, 1), (1, 1, 1, 1))
+        ),
         *(call("split_heads", draw.stream(*shape), 1) for shape in ((1, 5, 12), (2, 5, 1), (1, 1, 1))),
     ]
 
