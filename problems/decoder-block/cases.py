@@ -174,12 +174,19 @@ def sizes_that_coincide(draw):
 
 @case
 def smallest_sizes(draw):
-    "works with one head, with heads of width one, for one token, and for a source of one token"
+    "works with one head, with heads and streams of width one, for one token, and for a source of one token"
     sizes = (1, 2, 5, 1), (D_MODEL, 2, 5, 3), (NUM_HEADS, 1, 1, 7)
-    return [
+    calls = [
         module_call(BLOCK, {**CONFIG, "num_heads": num_heads}, block_state(draw), *streams(draw, *lengths))
         for num_heads, *lengths in sizes
     ]
+    width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3}
+    for lengths in ((2, 3, 4), (1, 1, 1)):
+        # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
+        state = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+        x, memory = streams(draw, *lengths, 1)
+        calls.append(module_call(BLOCK, width_one, state, 0.02 * x, 0.02 * memory))
+    return calls
 
 
 @case
@@ -237,6 +244,9 @@ def cross_masks_in_every_situation(draw, config):
     for name, batch, target_len, source_len, mask in masked_situations(draw, config["num_heads"], cross=True):
         memory = wide_stream(draw, batch, source_len)
         one.apply(block, wide_stream(draw, batch, target_len), memory, cross_mask=mask).observe(name)
+    x, memory = streams(draw)
+    memory[:, 4:] *= 1200.0  # what stands in padding may be large: its scores lie far above the visible ones
+    one.apply(block, x, memory, cross_mask=(torch.arange(7) < 4).expand(5, 7)).observe("large tokens in the padding")
     one.load_state(block, far_apart(block_state(draw)))
     far = wide_stream(draw, 2, 12), wide_stream(draw, 2, 7)
     one.apply(block, *far, draw.mask(12, 12), draw.mask(12, 7)).observe("scores that lie far apart")
