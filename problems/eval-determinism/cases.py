@@ -84,13 +84,18 @@ def token_that_sees_nothing(draw):
 
 @case
 def smallest_sizes(draw):
-    "still works with one head, heads of width one, one sequence, one token, and inputs that are not contiguous"
+    "still works with one head, with a width of one, for one sequence, one token, and inputs that are not contiguous"
     sizes = (1, 2, 5), (12, 2, 5), (3, 1, 20), (3, 2, 1), (3, 1, 1)
     calls = [
         module_call(BLOCK, {**CONFIG, "num_heads": heads}, block_state(draw), stream(draw, batch, seq_len))
         for heads, batch, seq_len in sizes
     ]
     elsewhere = draw.transposed(stream(draw, 2, 5)), draw.noncontiguous(stream(draw, 2, 5))
+    width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3, "dropout": 0.0}
+    for lengths in ((2, 3), (1, 1)):
+        # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
+        state = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+        calls.append(module_call(BLOCK, width_one, state, 0.02 * draw.normal(*lengths, 1)))
     return [*calls, *(module_call(BLOCK, CONFIG, block_state(draw), x) for x in elsewhere)]
 
 
