@@ -104,12 +104,18 @@ def sizes_that_coincide(draw):
 
 @case
 def smallest_sizes(draw):
-    "works with one head, with heads of width one, for one sequence and for one token"
+    "works with one head, with heads and a stream of width one, for one sequence and for one token"
     sizes = (1, 2, 5), (D_MODEL, 2, 5), (NUM_HEADS, 1, 5), (NUM_HEADS, 2, 1), (NUM_HEADS, 1, 1)
-    return [
+    calls = [
         module_call(BLOCK, {**CONFIG, "num_heads": heads}, block_state(draw), wide_stream(draw, batch, seq_len))
         for heads, batch, seq_len in sizes
     ]
+    width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3}
+    for lengths in ((2, 3), (1, 1)):
+        # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
+        state = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+        calls.append(module_call(BLOCK, width_one, state, 0.02 * wide_stream(draw, *lengths, 1)))
+    return calls
 
 
 @case
@@ -155,6 +161,10 @@ def in_every_situation(draw, config):
         one.apply(block, wide_stream(draw, 1, 260)).observe("1 x 260 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
+    x = wide_stream(draw, 2, 7)
+    x[:, 4:] *= 1200.0  # what stands in padding may be large: its scores lie far above the visible ones
+    real = torch.arange(7) < 4
+    one.apply(block, x, real & real[:, None]).observe("large tokens in the padding")
     one.load_state(block, far_apart(block_state(draw)))
     one.apply(block, wide_stream(draw, 2, 12), draw.mask(12, 12)).observe("scores that lie far apart")
     return one.values_only().under_no_grad()
