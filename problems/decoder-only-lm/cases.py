@@ -166,6 +166,8 @@ def larger_sizes(draw):
     "sees as far back as the sequence goes, and finds rows far down both tables, in bfloat16 too"
     long = {"vocab_size": 300, "max_len": 210, "num_blocks": 1}
     ids = some_ids(draw, 1, 200, 300)
+    longer = {"vocab_size": 12, "max_len": 1040, "d_model": 4, "d_ff": 5, "num_heads": 1, "num_blocks": 1}
+    many = draw.integers(0, 12, 1, 1030)
     large = {"vocab_size": 700, "max_len": 700, "num_blocks": 0}
     far = 500 + some_ids(draw, 2, 4, 200)
     return [
@@ -173,6 +175,7 @@ def larger_sizes(draw):
         module_call("DecoderOnlyLM", {**CONFIG, **large}, model_state(draw, **large), far, offset=613).in_dtype(
             torch.bfloat16
         ),
+        module_call("DecoderOnlyLM", longer, model_state(draw, **longer), many, offset=9).values_only(),
     ]
 
 
