@@ -228,10 +228,13 @@ def several_calls(draw):
 
 @case
 def ids_that_are_all_alike(draw):
-    "reads ids that are all zero, or all alike, as it reads any others, whatever was called before"
+    "reads ids that are all zero or alike, single target tokens and sources of length 1 as any others, in any order"
     source, target = ids(draw)
     one, model = ready(draw)
     one.apply(model, source, target).observe("first")
+    for lengths in ((1, 1), (1, 7), (7, 7), (3, 2)):
+        one.apply(model, source, target[:, :1], torch.tensor(lengths)).observe(f"one target token, lengths {lengths}")
+    one.apply(model, source[:1], target[:1], torch.tensor([1])).observe("one source of length 1")
     one.apply(model, 0 * source, 0 * target).observe("zeros")
     one.apply(model, 0 * source, target, torch.tensor([4, 7])).observe("a source of zeros with padding")
     one.apply(model, source[:, :1].repeat(1, 7), target[:, -1:].repeat(1, 5)).observe("ids that are all alike")
