@@ -181,12 +181,10 @@ def smallest_sizes(draw):
         for num_heads, *lengths in sizes
     ]
     width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3}
-    for lengths in ((2, 3, 4), (1, 1, 1)):
-        # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
-        state = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
-        x, memory = streams(draw, *lengths, 1)
-        calls.append(module_call(BLOCK, width_one, state, 0.02 * x, 0.02 * memory))
-    return calls
+    # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
+    state = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+    x, memory = streams(draw, 2, 3, 4, 1)
+    return [*calls, module_call(BLOCK, width_one, state, 0.02 * x, 0.02 * memory)]
 
 
 @case

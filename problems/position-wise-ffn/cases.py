@@ -31,7 +31,10 @@ def each_activation(draw):
     calls = [call("position_wise_ffn", x, *parts.values(), activation) for activation in ACTIVATIONS]
     silent = draw.normal(2, 5, 12)
     silent[1, 2:] = 0.0  # preactivations of exactly zero, where GELU has an ordinary slope
-    return [*calls, call("position_wise_ffn", silent, **{**parts, "bias1": torch.zeros(20).double()}, activation="gelu")]
+    return [
+        *calls,
+        call("position_wise_ffn", silent, **{**parts, "bias1": torch.zeros(20).double()}, activation="gelu"),
+    ]
 
 
 @case
@@ -67,7 +70,9 @@ def of_every_shape(draw):
     """Calls on inputs of every shape, on zeros and on many tokens, without gradients."""
     one = Call()
     for shape in leading_shapes(12):
-        one.function("position_wise_ffn", draw.normal(*shape, 12), **parameters(draw, d_out=7)).observe(f"x {(*shape, 12)}")
+        one.function("position_wise_ffn", draw.normal(*shape, 12), **parameters(draw, d_out=7)).observe(
+            f"x {(*shape, 12)}"
+        )
     for name, x in (("zeros", torch.zeros(2, 5, 12).double()), ("equal tokens", draw.expanded(draw.normal(12), 5))):
         one.function("position_wise_ffn", x, **parameters(draw)).observe(name)
     one.function("position_wise_ffn", draw.normal(3, 200, 5), **parameters(draw, 5, 300, 4)).observe("600 tokens")

@@ -138,8 +138,8 @@ def coinciding_sizes(draw):
         calls.append(call(block, x, 3, **parameters(draw, 9, 9), mask=draw.mask(3, 1, 1, 3)))
         calls.append(call(block, mild_stream(draw, 1, 1, 8), 1, **parameters(draw, 8, 6)))
         calls.append(call(block, mild_stream(draw, 2, 3, 7), 7, **parameters(draw, 7, 5)))
-        for shape in ((2, 3, 1), (1, 1, 1)):  # one feature: what a norm gives is its beta
-            calls.append(call(block, mild_stream(draw, *shape), 1, **parameters(draw, 1, 3)))
+        # One feature: what a norm gives is its beta.
+        calls.append(call(block, mild_stream(draw, 2, 3, 1), 1, **parameters(draw, 1, 3)))
     return calls
 
 
