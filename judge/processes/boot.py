@@ -4,17 +4,17 @@ It appends the folders that hold torch by hand, so that no .pth file runs, and i
 Meanwhile the parent compiles the harness, which comes over file descriptor 0 as marshalled code, so that this process
 knows no path of ours.
 
-Where the zygote has imported all of torch but the kernels for tensors without data, it looks whether an oracle worker
-is wanted already, and forks it; in that worker they stay out.
+A quarter of torch's import is for tensors without data (the meta device) and for the export of programs. It is left
+out until somebody asks one of these modules for something, or a file may need it: see without_data.py.
 """
 
 import gc
+import importlib
 import importlib.abc
 import importlib.util
 import json
 import marshal
 import os
-import select
 import sys
 import types
 from importlib.machinery import ModuleSpec
@@ -22,7 +22,8 @@ from typing import Any
 
 gc.disable()  # an import makes no garbage worth the passes; the zygote freezes what is there
 
-TESTED = "2.13."  # the versions of torch of whose import the last part may stay out of an oracle worker
+TESTED = "2.13."  # the versions of torch of whose import something may be left out
+LEFT_OUT = ("torch._meta_registrations", "torch.export")
 
 
 def read_exactly(count: int) -> bytes:
@@ -54,45 +55,39 @@ def read_part() -> bytes:
     return read_exactly(int.from_bytes(read_exactly(4), "little"))
 
 
-class LastPart(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Stands before the last large module of torch's import: forks, and in the child stands in for that module."""
+class StandIn(types.ModuleType):
+    """In the place of a module that is imported when it is asked for something."""
 
-    def __init__(self) -> None:
-        self.zygote: Any = None  # with what it has received so far
+    def take_place(self) -> types.ModuleType:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return importlib.import_module(self.__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__path__":  # what is asked of every module
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(self.take_place(), name)
+
+
+class LeaveOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds stand-ins for what is left out of torch's import."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name != "torch._meta_registrations":
+        if name not in LEFT_OUT or not sys.modules["torch"].__version__.startswith(TESTED):
             return None
-        sys.meta_path.remove(self)
-        if not sys.modules["torch"].__version__.startswith(TESTED) or not select.select([0], [], [], 0)[0]:
-            return None  # another torch may need it, or the parent has not come that far
-        receive_harness()
-        from judge.processes import lock
-        from judge.processes.zygote import Zygote
-
-        lock.undumpable()
-        self.zygote = Zygote()
-        if not self.zygote.fork_oracle():
-            return None
-        payload["role"] = "oracle"
         return importlib.util.spec_from_loader(name, self)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Do what the modules that stay out would do for torch.Generator."""
+        """Do what the modules that stay out would do for torch.Generator, and no more."""
+        module.__class__ = StandIn
         torch = sys.modules["torch"]
         torch._C._set_generator_metaclass(sys.modules["torch._opaque_base"].OpaqueBaseMeta)
 
 
-def receive_harness() -> None:
-    sys.meta_path.insert(0, Harness(marshal.loads(read_part())))
-
-
 payload = json.loads(read_part())
 sys.path.extend(payload["site"])
-last_part = LastPart()
-if payload["role"] == "early zygote":
-    payload["role"] = "zygote"
-    sys.meta_path.insert(0, last_part)
+leave_out = LeaveOut()
+sys.meta_path.insert(0, leave_out)
 
 import warnings  # noqa: E402
 
@@ -101,9 +96,9 @@ warnings.simplefilter("ignore")  # torch's own, on import; the workers decide fo
 import torch  # noqa: E402
 
 torch.set_num_threads(1)
-if last_part.zygote is None:
-    receive_harness()
+sys.meta_path.remove(leave_out)
+sys.meta_path.insert(0, Harness(marshal.loads(read_part())))
 
 from judge.processes import zygote  # noqa: E402
 
-zygote.main(payload["role"], last_part.zygote)
+zygote.main(payload["role"])

@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from judge.processes import compiling, device, frames, guard, hygiene, lock, run, runner, scratch, wire
+from judge.processes import compiling, device, frames, guard, hygiene, lock, run, runner, scratch, wire, without_data
 from judge.processes.faults import SUBMISSION, describe
 from judge.processes.pipes import reader, send
 from judge.program import Program
@@ -47,6 +47,7 @@ def main(commands: int, results: int) -> None:
     tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
     for name in setup["preload"]:
         importlib.import_module(name)
+    without_data.import_for(setup["source"])
     if "compile" in setup["source"]:
         compiling.install()
     locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])
