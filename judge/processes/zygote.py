@@ -79,7 +79,7 @@ class Zygote:
         elif self._fork(command["id"]):
             try:
                 if command.get("early"):
-                    rehearsal.rehearse_until_wanted()
+                    rehearsal.rehearse_until_wanted(0)
                 become(command["role"])
             finally:  # nothing of a child may ever unwind into the loop above
                 _exit(70)
