@@ -5,7 +5,7 @@ Meanwhile the parent compiles the harness, which comes over file descriptor 0 as
 knows no path of ours.
 
 A quarter of torch's import is for tensors without data (the meta device) and for the export of programs. It is left
-out until somebody asks one of these modules for something, or a file may need it: see without_data.py.
+out until somebody asks these modules for something or imports another one of torch; see also without_data.py.
 """
 
 import gc
@@ -58,45 +58,57 @@ def read_part() -> bytes:
 class StandIn(types.ModuleType):
     """In the place of a module that is imported when it is asked for something."""
 
-    def take_place(self) -> types.ModuleType:
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return importlib.import_module(self.__name__)
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__path__":  # what is asked of every module
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return getattr(self.take_place(), name)
+        left_out.bring_in()
+        return getattr(sys.modules[self.__name__], name)
 
 
-class LeaveOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds stand-ins for what is left out of torch's import."""
+class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds stand-ins while torch is imported. After that, whatever else of torch is imported finds it whole."""
+
+    def __init__(self) -> None:
+        self.importing = True
+        self.names: list[str] = []
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name not in LEFT_OUT or not sys.modules["torch"].__version__.startswith(TESTED):
-            return None
-        return importlib.util.spec_from_loader(name, self)
+        if self.importing and name in LEFT_OUT and sys.modules["torch"].__version__.startswith(TESTED):
+            return importlib.util.spec_from_loader(name, self)
+        if not self.importing and name.startswith("torch."):
+            self.bring_in()
+        return None
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Do what the modules that stay out would do for torch.Generator, and no more."""
         module.__class__ = StandIn
+        self.names.append(module.__name__)
         torch = sys.modules["torch"]
         torch._C._set_generator_metaclass(sys.modules["torch._opaque_base"].OpaqueBaseMeta)
+
+    def bring_in(self) -> None:
+        """Import what was left out, in torch's own order: each is a part of many circles."""
+        names, self.names = self.names, []
+        for name in names:
+            del sys.modules[name]
+        for name in names:
+            importlib.import_module(name)
 
 
 payload = json.loads(read_part())
 sys.path.extend(payload["site"])
-leave_out = LeaveOut()
-sys.meta_path.insert(0, leave_out)
+left_out = LeftOut()
+sys.meta_path.insert(0, left_out)
 
 import warnings  # noqa: E402
 
 warnings.simplefilter("ignore")  # torch's own, on import; the workers decide for themselves
 
 import torch  # noqa: E402
+import torch.utils._device  # noqa: E402 - torch.get_default_device() needs it
 
 torch.set_num_threads(1)
-sys.meta_path.remove(leave_out)
+left_out.importing = False
 sys.meta_path.insert(0, Harness(marshal.loads(read_part())))
 
 from judge.processes import zygote  # noqa: E402
