@@ -65,6 +65,20 @@ class StandIn(types.ModuleType):
         return getattr(sys.modules[self.__name__], name)
 
 
+class Already(importlib.abc.Loader):
+    """Gives a module that is there as it is; until then the module bears ``spec``, or importlib would take its own."""
+
+    def __init__(self, module: types.ModuleType):
+        self.module, self.own = module, module.__spec__
+        self.spec = module.__spec__ = importlib.util.spec_from_loader(module.__name__, self)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return self.module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        module.__spec__ = self.own
+
+
 class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds stand-ins while torch is imported. After that, whatever else of torch is imported finds it whole."""
 
@@ -77,6 +91,8 @@ class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return importlib.util.spec_from_loader(name, self)
         if not self.importing and name.startswith("torch."):
             self.bring_in()
+            if name in sys.modules:  # it was a part of that; run once more, it would register all once more
+                return Already(sys.modules[name]).spec
         return None
 
     def exec_module(self, module: types.ModuleType) -> None:
