@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from judge.observation import Observation
 from judge.program import Program
 
 FAR = 10.0  # relative error norms beyond this, other shapes, an error where a value is due: all the same
+_NUMBER = re.compile(r"\d+")
 _RESULTS = ("value", "gradient", "shape", "dtype", "structure")
 
 
@@ -45,7 +47,11 @@ def distance(one: Observation, other: Observation, program: Program) -> float:
 def _same_error(one: Observation, other: Observation) -> bool:
     if not (one.error and other.error) or one.error.type != other.error.type:
         return False
-    return one.error.kind != "state" or one.error.message == other.error.message  # which keys, which shapes
+    if one.error.kind == "state":
+        return one.error.message == other.error.message  # which keys, which shapes
+    if one.error.type == "RuntimeError":  # PyTorch has one type for all that it can't do, and a text for each
+        return _NUMBER.sub("", one.error.message) == _NUMBER.sub("", other.error.message)
+    return True
 
 
 def _finite(observation: Observation) -> Observation:

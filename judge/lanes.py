@@ -25,7 +25,7 @@ class Lanes:
 
     def begin(self) -> None:
         """Start the first lane's worker, which locks itself and imports the submission."""
-        self._runners[0].begin()
+        self._runners[0].begin(early=True)
 
     def run(self, order: Sequence[int], pool: bytes, calls: Mapping[int, bytes], case: Mapping[int, str]) -> Ran:
         """Run all calls in this order, or case by case on several lanes, where there are enough of them."""

@@ -74,10 +74,13 @@ class Runner:
         self._scratch: str | None = None
         self.ran = Ran()
 
-    def begin(self) -> None:
-        """Start a worker, which locks itself and imports the submission: nothing of that needs the inputs."""
+    def begin(self, *, early: bool = False) -> None:
+        """Start a worker, which locks itself and imports the submission: nothing of that needs the inputs.
+
+        ``early``: they are still being drawn, so a forked worker goes through the harness meanwhile.
+        """
         self._begun = self._engine.worker("student", self._limits.output_kib << 10)
-        setup = self._setup | {"seed": secrets.randbits(32)}
+        setup = self._setup | {"seed": secrets.randbits(32), "rehearse": early and self._engine.forks}
         if self._limits.scratch_mib:
             self._scratch = self._engine.scratch()
             setup["lock"] = setup["lock"] | {"scratch": self._scratch, "scratch_mib": self._limits.scratch_mib}

@@ -236,6 +236,10 @@ ODD = Failure("raised", "ValueError", ("ValueError",), "no", 1, ())
 X = torch.ones(2, 3, dtype=torch.float64)
 
 
+def torch_error(message):
+    return Failure("raised", "RuntimeError", ("RuntimeError",), message, 1, ())
+
+
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [
@@ -243,6 +247,8 @@ X = torch.ones(2, 3, dtype=torch.float64)
         ({"error": ODD}, {"error": ODD}, True),
         ({"error": ODD}, {}, False),
         ({"error": ODD}, {"error": Failure("raised", "KeyError", (), "no", 1, ())}, False),
+        ({"error": torch_error("tensor a (5)")}, {"error": torch_error("tensor a (47)")}, True),
+        ({"error": torch_error("tensor a (5)")}, {"error": torch_error("not contiguous")}, False),
         ({"values": {"output": X}}, {"values": {"output": X * (1 + 1e-8)}}, True),
         ({"values": {"output": X}}, {"values": {"output": 2 * X}}, False),
         ({"values": {"output": X}}, {"values": {"output": X.float()}}, False),

@@ -100,6 +100,8 @@ def test_an_input_that_requires_a_gradient_may_get_one_but_keeps_the_one_that_it
         ("default device", lambda: torch.set_default_device("meta")),
         ("deterministic algorithms", lambda: torch._C._set_deterministic_algorithms(True)),
         ("anomaly detection", lambda: torch.autograd.set_detect_anomaly(True)),
+        ("fast path of attention", lambda: torch.backends.mha.set_fastpath_enabled(False)),
+        ("flushing of denormals", lambda: torch.set_flush_denormal(True)),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
@@ -114,6 +116,8 @@ def test_a_changed_setting_is_named(name, change):
         torch.set_default_device(None)
         torch._C._set_deterministic_algorithms(False)
         torch.autograd.set_detect_anomaly(False)
+        torch.backends.mha.set_fastpath_enabled(True)
+        torch.set_flush_denormal(False)
     assert changed_settings(before) == []
 
 

@@ -36,7 +36,7 @@ class FakeEngine:
 @pytest.fixture
 def engines(monkeypatch):
     monkeypatch.setattr(supervision, "Engine", FakeEngine)
-    monkeypatch.setattr(interpreter, "start_zygote", lambda early: "zygote" if early else None)
+    monkeypatch.setattr(interpreter, "start_zygote", lambda: "zygote")
     monkeypatch.setattr(FakeEngine, "made", [])
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
@@ -133,7 +133,7 @@ def test_the_early_start_imports_nothing_that_takes_long():
     code = """
 import sys
 from judge.processes import interpreter, launch, supervision
-interpreter.start_zygote = lambda early: None
+interpreter.start_zygote = lambda: None
 supervision.Engine.start = lambda self, zygote: None
 launch.early(["judge", "submit", "layer-norm"])
 sys.exit(" ".join({"torch", "numpy", "typer", "rich", "pydantic", "sqlite3", "judge.models"} & set(sys.modules)))

@@ -4,17 +4,17 @@ It appends the folders that hold torch by hand, so that no .pth file runs, and i
 Meanwhile the parent compiles the harness, which comes over file descriptor 0 as marshalled code, so that this process
 knows no path of ours.
 
-Where the zygote has imported all of torch but the kernels for tensors without data, it looks whether an oracle worker
-is wanted already, and forks it; in that worker they stay out.
+A quarter of torch's import is for tensors without data (the meta device) and for the export of programs. It is left
+out until somebody asks these modules for something or imports another one of torch; see also without_data.py.
 """
 
 import gc
+import importlib
 import importlib.abc
 import importlib.util
 import json
 import marshal
 import os
-import select
 import sys
 import types
 from importlib.machinery import ModuleSpec
@@ -22,7 +22,8 @@ from typing import Any
 
 gc.disable()  # an import makes no garbage worth the passes; the zygote freezes what is there
 
-TESTED = "2.13."  # the versions of torch of whose import the last part may stay out of an oracle worker
+TESTED = "2.13."  # the versions of torch of whose import something may be left out
+LEFT_OUT = ("torch._meta_registrations", "torch.export")
 
 
 def read_exactly(count: int) -> bytes:
@@ -54,56 +55,78 @@ def read_part() -> bytes:
     return read_exactly(int.from_bytes(read_exactly(4), "little"))
 
 
-class LastPart(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Stands before the last large module of torch's import: forks, and in the child stands in for that module."""
+class StandIn(types.ModuleType):
+    """In the place of a module that is imported when it is asked for something."""
 
-    def __init__(self) -> None:
-        self.zygote: Any = None  # with what it has received so far
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__path__":  # what is asked of every module
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        left_out.bring_in()
+        return getattr(sys.modules[self.__name__], name)
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name != "torch._meta_registrations":
-            return None
-        sys.meta_path.remove(self)
-        if not sys.modules["torch"].__version__.startswith(TESTED) or not select.select([0], [], [], 0)[0]:
-            return None  # another torch may need it, or the parent has not come that far
-        receive_harness()
-        from judge.processes import lock
-        from judge.processes.zygote import Zygote
 
-        lock.undumpable()
-        self.zygote = Zygote()
-        if not self.zygote.fork_oracle():
-            return None
-        payload["role"] = "oracle"
-        return importlib.util.spec_from_loader(name, self)
+class Already(importlib.abc.Loader):
+    """Gives a module that is there as it is; until then the module bears ``spec``, or importlib would take its own."""
+
+    def __init__(self, module: types.ModuleType):
+        self.module, self.own = module, module.__spec__
+        self.spec = module.__spec__ = importlib.util.spec_from_loader(module.__name__, self)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return self.module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Do what the modules that stay out would do for torch.Generator."""
+        module.__spec__ = self.own
+
+
+class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds stand-ins while torch is imported. After that, whatever else of torch is imported finds it whole."""
+
+    def __init__(self) -> None:
+        self.importing = True
+        self.names: list[str] = []
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if self.importing and name in LEFT_OUT and sys.modules["torch"].__version__.startswith(TESTED):
+            return importlib.util.spec_from_loader(name, self)
+        if not self.importing and name.startswith("torch."):
+            self.bring_in()
+            if name in sys.modules:  # it was a part of that; run once more, it would register all once more
+                return Already(sys.modules[name]).spec
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Do what the modules that stay out would do for torch.Generator, and no more."""
+        module.__class__ = StandIn
+        self.names.append(module.__name__)
         torch = sys.modules["torch"]
         torch._C._set_generator_metaclass(sys.modules["torch._opaque_base"].OpaqueBaseMeta)
 
-
-def receive_harness() -> None:
-    sys.meta_path.insert(0, Harness(marshal.loads(read_part())))
+    def bring_in(self) -> None:
+        """Import what was left out, in torch's own order: each is a part of many circles."""
+        names, self.names = self.names, []
+        for name in names:
+            del sys.modules[name]
+        for name in names:
+            importlib.import_module(name)
 
 
 payload = json.loads(read_part())
 sys.path.extend(payload["site"])
-last_part = LastPart()
-if payload["role"] == "early zygote":
-    payload["role"] = "zygote"
-    sys.meta_path.insert(0, last_part)
+left_out = LeftOut()
+sys.meta_path.insert(0, left_out)
 
 import warnings  # noqa: E402
 
 warnings.simplefilter("ignore")  # torch's own, on import; the workers decide for themselves
 
 import torch  # noqa: E402
+import torch.utils._device  # noqa: E402 - torch.get_default_device() needs it
 
 torch.set_num_threads(1)
-if last_part.zygote is None:
-    receive_harness()
+left_out.importing = False
+sys.meta_path.insert(0, Harness(marshal.loads(read_part())))
 
 from judge.processes import zygote  # noqa: E402
 
-zygote.main(payload["role"], last_part.zygote)
+zygote.main(payload["role"])

@@ -14,7 +14,7 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
     """Execute the run and differentiate its results, each times a cotangent from the pool, (n,) float64.
 
     Gives the gradients of inputs and parameters by name, results that are cut off, and what the backward pass changed;
-    with ``scales`` the size that each gradient is measured against at least.
+    of trusted code, with ``scales``, the size that each gradient is measured against at least, and not what it changed.
     """
     found: dict[str, Any] = {}
     detached: list[str] = []
@@ -33,14 +33,16 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
         position = 0
         for name, tensor in run.floating_results():
             if tensor.requires_grad:
-                tensor.register_hook(note)  # type: ignore[no-untyped-call]
+                if not scales:
+                    tensor.register_hook(note)  # type: ignore[no-untyped-call]
                 product = tensor * cotangent(pool, position, tensor)
                 total = product.sum() if total is None else total + product.sum()
                 size += _norm(product) ** 2 if scales else 0.0
             else:
                 detached.append(name)
             position += tensor.numel()
-        before = [(path, leaf, hygiene.memory_of(leaf)) for path, leaf in run.leaves.items()]
+        watched = {} if scales else run.leaves
+        before = [(path, leaf, hygiene.memory_of(leaf)) for path, leaf in watched.items()]
         if total is not None:
             torch.autograd.backward(total)
         run.changed += [

@@ -23,6 +23,7 @@ _generator_state = torch.default_generator.get_state
 _equal = torch.equal
 _read_memory = ctypes.string_at
 _registered = [0]
+_TINY = 5e-310  # a denormal: zero to a processor that flushes them
 Path = tuple[Any, ...]
 _attention_backends = [
     getattr(torch.backends.cuda, f"{name}_sdp_enabled") for name in ("flash", "mem_efficient", "math")
@@ -138,6 +139,8 @@ def settings() -> dict[str, Any]:
         "autocast": torch.is_autocast_enabled("cpu"),
         "cuDNN settings": (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark),
         "attention backends": [enabled() for enabled in _attention_backends],
+        "fast path of attention": torch.backends.mha.get_fastpath_enabled(),
+        "flushing of denormals": _TINY * 1.0 == 0.0,
     }
 
 

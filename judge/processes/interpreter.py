@@ -20,8 +20,8 @@ LIBRARY = os.path.dirname(os.__file__)
 _HARNESS = (
     "frames", "pipes", "wire", "faults", "given", "hygiene", "scratch", "run", "gradients", "trace", "runner",
     "fake_device", "device", "guard", "libc", "limits", "capabilities", "landlock", "syscalls", "seccomp",
-    "seatbelt", "job_object", "trial", "lock", "compiling", "student_worker", "oracle_worker", "parcel", "packing",
-    "unpacking", "raised", "handed", "implementation_worker", "remote", "pytest_session", "tests_worker",
+    "seatbelt", "job_object", "trial", "lock", "compiling", "without_data", "student_worker", "oracle_worker", "parcel",
+    "packing", "unpacking", "raised", "handed", "implementation_worker", "remote", "pytest_session", "tests_worker",
     "rehearsal", "zygote",
 )  # fmt: skip
 _NEEDED = (
@@ -48,13 +48,9 @@ def start(**streams: Any) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def start_zygote(*, early: bool = False) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start the interpreter that is to fork the others, and give our end of its commands.
-
-    ``early``: an oracle worker that is asked for as the first is forked before torch is imported to the end. That is
-    enough to judge with a problem's cases and its reference, not for whatever the modules in reference/ do.
-    """
-    first = payload("early zygote" if early else "zygote")
+def start_zygote() -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start the interpreter that is to fork the others, and give our end of its commands."""
+    first = payload("zygote")
     ours, theirs = socket.socketpair()
     with theirs:
         zygote = start(stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -40,7 +40,7 @@ def early(argv: Sequence[str]) -> Engine | None:
     zygote = None
     with contextlib.suppress(Error, OSError):  # the command will meet it again and can say so
         if isolation == "auto" and sys.platform == "linux":
-            zygote = interpreter.start_zygote(early=True)
+            zygote = interpreter.start_zygote()
     from judge.processes.supervision import Engine
 
     engine = Engine(isolation)

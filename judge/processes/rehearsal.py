@@ -1,4 +1,4 @@
-"""A small call through the harness, in the zygote once it has nothing to do, and in a worker that was forked early.
+"""A small call through the harness, in the zygote once it has nothing to do, and in a worker that waits for its calls.
 
 What a process does once (PyTorch looks at the processor, Python specializes code that runs often) is then done before
 the forks, and not by each worker again; a worker that waits copies the pages that it will write to. Nothing of a
@@ -7,7 +7,6 @@ submission or a problem takes part.
 
 from __future__ import annotations
 
-import itertools
 import select
 from typing import Any
 
@@ -18,26 +17,28 @@ from judge.processes import device, runner, wire
 from judge.program import Program, Step
 
 _TIMES = 8  # after so many rounds Python 3.11 specializes a function
-_rounds = itertools.count(1)
+_rounds = iter(range(_TIMES))
 
 
 def rehearse() -> bool:
-    """Observe a call once more; whether that is enough. A few milliseconds, since somebody may come meanwhile.
+    """Observe a call once more, unless that was enough. A few milliseconds, since somebody may come meanwhile.
 
     Nothing is done where it would bind threads, and what goes wrong is no matter: workers do without.
     """
     if torch.accelerator.is_available():
         return True  # a backward pass starts threads for it, and no forked process could run another
+    if next(_rounds, None) is None:
+        return True
     try:
         wire.encode_result(observe_once())
     except Exception:
         return True
-    return next(_rounds) >= _TIMES
+    return False
 
 
-def rehearse_until_wanted() -> None:
-    """In a worker that was forked early: until its commands come, on descriptor 0, or it is enough."""
-    while not select.select([0], [], [], 0)[0] and not rehearse():
+def rehearse_until_wanted(commands: int) -> None:
+    """In a worker that waits: until something comes on that descriptor, or it is enough."""
+    while not select.select([commands], [], [], 0)[0] and not rehearse():
         pass
 
 

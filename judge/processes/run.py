@@ -221,7 +221,18 @@ class BareRun(Run):
             result = self.step(index, step, args, kwargs)
             self.results.append(result)
             if step.observe:
-                self.values[step.observe] = result
+                self._named(step.observe, result)
+
+    def _named(self, name: str, result: Any) -> None:
+        self.values[name] = result
+
+
+class KeptRun(BareRun):
+    """A run of trusted code: of the named results the bytes are kept, too."""
+
+    def _named(self, name: str, result: Any) -> None:
+        super()._named(name, result)
+        self.snapshots[name] = wire.encode_result(result)
 
 
 def attempt(action: Callable[[], None]) -> dict[str, Any] | None:

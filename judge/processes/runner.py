@@ -26,7 +26,7 @@ import torch
 
 from judge.processes import hygiene, wire
 from judge.processes.gradients import along_a_stream, gradients
-from judge.processes.run import BareRun, Namespace, Run, attempt
+from judge.processes.run import BareRun, KeptRun, Namespace, Run, attempt
 from judge.processes.trace import trace
 from judge.program import Program
 
@@ -86,9 +86,9 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
     if "stream" in program.extras:
         return along_a_stream(Run(program, namespace, with_gradients=not program.light), pool)
     if program.light or program.raises:
-        first = Run(program, namespace, with_gradients=_only_tracked(program))
+        first = KeptRun(program, namespace, with_gradients=_only_tracked(program))
         return {"error": attempt(first.execute), "values": first.snapshots, "detached": _detached(first)}
-    run = Run(program, namespace, with_gradients=True)
+    run = KeptRun(program, namespace, with_gradients=True)
     observation = gradients(run, pool, scales=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
 

@@ -1,6 +1,6 @@
 """The locked child that runs a submission: source and calls come as bytes, one frame of observations goes per call.
 
-    in   {"type": "setup", "source", "names", "closed", "lock", "memory_mib", "cpu_seconds", "seed"}
+    in   {"type": "setup", "source", "names", "closed", "lock", "memory_mib", "cpu_seconds", "seed", "rehearse"}
          {"type": "pool"}, body   {"type": "call", "call": 3}, body   ...   {"type": "end"}
     out  {"type": "locked", "level", "layers", "leaks"}   {"type": "loaded", "error", "missing", "settings", "seeded"}
          {"type": "observation", "call": 3}, body: the observation       ...      {"type": "done", "closed", "settings"}
@@ -23,7 +23,20 @@ from typing import Any
 
 import torch
 
-from judge.processes import compiling, device, frames, guard, hygiene, lock, run, runner, scratch, wire
+from judge.processes import (
+    compiling,
+    device,
+    frames,
+    guard,
+    hygiene,
+    lock,
+    rehearsal,
+    run,
+    runner,
+    scratch,
+    wire,
+    without_data,
+)
 from judge.processes.faults import SUBMISSION, describe
 from judge.processes.pipes import reader, send
 from judge.program import Program
@@ -47,6 +60,9 @@ def main(commands: int, results: int) -> None:
     tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
     for name in setup["preload"]:
         importlib.import_module(name)
+    if setup["rehearse"]:
+        rehearsal.rehearse_until_wanted(commands)
+    without_data.import_for(setup["source"])
     if "compile" in setup["source"]:
         compiling.install()
     locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])

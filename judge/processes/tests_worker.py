@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from judge.processes import frames, lock, pytest_session, run
+from judge.processes import frames, lock, pytest_session, run, without_data
 from judge.processes.faults import SUBMISSION
 from judge.processes.pipes import reader, send
 from judge.processes.remote import Remote, offered
@@ -37,6 +37,7 @@ def main(commands: int, results: int) -> None:
     setup, _ = frames.read(read)
     os.chdir(os.path.abspath(os.sep))
     tempfile.tempdir = os.environ["TMPDIR"]
+    without_data.import_for(setup["source"])
     locked = lock.lock(lock.Plan(**setup["lock"]), setup["memory_mib"], setup["cpu_seconds"])
     send(results, {"type": "locked", "level": locked.level, "layers": locked.layers, "leaks": locked.leaks})
     if locked.leaks:

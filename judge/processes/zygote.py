@@ -5,9 +5,6 @@
     CLI ──{"do": "kill", "id": 3}──> zygote ──{"id": 3, "exit": null, "signal": 9, "peak_mib": 240.1, "cpu": 0.2}──> CLI
 
 It runs nothing of a submission and knows no problem. Ending is noticed through pidfds and accounted by wait4.
-
-The first oracle worker is forked before the import has ended (boot.py): the last fifth of it is about tensors without
-data, which our own code has no use for, so that worker draws and computes in the meantime.
 """
 
 from __future__ import annotations
@@ -47,17 +44,6 @@ class Zygote:
         self._descriptors: list[int] = []
         self._any_ended = self._rehearsed = False
 
-    def fork_oracle(self) -> bool:
-        """Fork the oracle worker that is asked for by a command which waits already; true in the new process."""
-        if self._poller.poll(0):
-            self._receive()
-        line, end, rest = self._received.partition(b"\n")
-        command = json.loads(line) if end else {}
-        if command.get("role") != "oracle":
-            return False
-        self._received = rest
-        return self._fork(command["id"])
-
     def serve(self) -> NoReturn:
         """Follow commands until they end, and every child with them."""
         self._send({"ready": True, "threads": len(os.listdir("/proc/self/task"))})
@@ -93,7 +79,7 @@ class Zygote:
         elif self._fork(command["id"]):
             try:
                 if command.get("early"):
-                    rehearsal.rehearse_until_wanted()
+                    rehearsal.rehearse_until_wanted(0)
                 become(command["role"])
             finally:  # nothing of a child may ever unwind into the loop above
                 _exit(70)
@@ -145,13 +131,13 @@ class Zygote:
         self._control.sendall(json.dumps(message).encode() + b"\n")
 
 
-def main(role: str, zygote: Zygote | None) -> NoReturn:
-    """Serve forks, or, in a process that was spawned or forked early, be the worker."""
+def main(role: str) -> NoReturn:
+    """Serve forks, or, in a process that was spawned, be the worker."""
     lock.undumpable()
     gc.freeze()  # a forked child that collects would otherwise copy the whole heap; collecting it here takes 50 ms
     if role == "zygote":
         _die_with_parent()
-        (zygote or Zygote()).serve()
+        Zygote().serve()
     become(role)
 
 

@@ -1,0 +1,23 @@
+"""What boot.py leaves out of torch's import, for the few files that may need it.
+
+Kernels for tensors on the meta device, of a shape and no values, are registered by an import of _meta_registrations.
+Who makes such a tensor asks that module for nothing, so a file is searched for the words without which it makes none.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import torch
+
+_WORDS = (
+    "meta", "fake", "compile", "export", "fx", "dynamo", "inductor", "functorch", "skip_init", "nested", "stateless",
+    "trace", "decomp",
+)  # fmt: skip
+
+
+def import_for(source: str) -> None:
+    """Import what was left out if the file has such a word."""
+    text = unicodedata.normalize("NFKC", source).lower()  # as Python reads names
+    if any(word in text for word in _WORDS):
+        hasattr(torch, "_meta_registrations") and hasattr(torch._meta_registrations, "activate_meta")  # asks for it
