@@ -14,7 +14,6 @@ from judge.observation import Observation
 from judge.program import Program
 
 FAR = 10.0  # relative error norms beyond this, other shapes, an error where a value is due: all the same
-_NUMBER = re.compile(r"\d+")
 _RESULTS = ("value", "gradient", "shape", "dtype", "structure")
 
 
@@ -50,8 +49,13 @@ def _same_error(one: Observation, other: Observation) -> bool:
     if one.error.kind == "state":
         return one.error.message == other.error.message  # which keys, which shapes
     if one.error.type == "RuntimeError":  # PyTorch has one type for all that it can't do, and a text for each
-        return _NUMBER.sub("", one.error.message) == _NUMBER.sub("", other.error.message)
+        return _wording(one.error.message) == _wording(other.error.message)
     return True
+
+
+def _wording(message: str) -> list[str]:
+    """A message without sizes, and however many of them there are."""
+    return re.findall(r"[A-Za-z]+", message)
 
 
 def _finite(observation: Observation) -> Observation:

@@ -247,7 +247,7 @@ def torch_error(message):
         ({"error": ODD}, {"error": ODD}, True),
         ({"error": ODD}, {}, False),
         ({"error": ODD}, {"error": Failure("raised", "KeyError", (), "no", 1, ())}, False),
-        ({"error": torch_error("tensor a (5)")}, {"error": torch_error("tensor a (47)")}, True),
+        ({"error": torch_error("shape '[5]' is invalid")}, {"error": torch_error("shape '[4, 7]' is invalid")}, True),
         ({"error": torch_error("tensor a (5)")}, {"error": torch_error("not contiguous")}, False),
         ({"values": {"output": X}}, {"values": {"output": X * (1 + 1e-8)}}, True),
         ({"values": {"output": X}}, {"values": {"output": 2 * X}}, False),
