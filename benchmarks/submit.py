@@ -23,6 +23,7 @@ SUBMIT = [*JUDGE, "submit", "pre-norm-vs-post-norm", "--no-record"]
 
 COMMANDS = {
     "submit": [*SUBMIT, str(EXAMPLES / "pre-norm-vs-post-norm-right.py")],
+    "submit, a syntax error": [*SUBMIT, "broken.py"],
     "submit, wrong": [*SUBMIT, str(EXAMPLES / "pre-norm-vs-post-norm-residual.py")],
     "import torch": [PYTHON, "-c", "import torch"],
     "import torch, os._exit": [PYTHON, "-c", "import torch, os; os._exit(0)"],
@@ -30,8 +31,9 @@ COMMANDS = {
     "python -c pass": [PYTHON, "-c", "pass"],
 }
 RATIOS = [
-    ("submit", "import torch", 1.0),
-    ("submit", "import torch, os._exit", None),
+    ("submit", "import torch", 0.85),
+    ("submit", "import torch, os._exit", 1.25),
+    ("submit, a syntax error", "import torch", 0.25),
     ("submit, wrong", "import torch", None),
     ("list", "python -c pass", 18.0),
 ]
@@ -41,6 +43,7 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "broken.py").write_text("def pre_norm_block(x:\n    return x\n", encoding="utf-8")
         for round_number in range(runs + 1):
             for name, command in COMMANDS.items():
                 started = time.perf_counter()

@@ -20,7 +20,7 @@ _RESULTS = ("value", "gradient", "shape", "dtype", "structure")
 def agree(one: Observation, other: Observation, program: Program, scales: dict[str, float]) -> bool:
     """Whether two observations of a call are the same in every facet; ``scales``: the gradients' natural sizes."""
     if one.error or other.error:
-        return _same_error(one, other)
+        return _same_error(one, other, asked=program.raises is not None)
     did = [{(d.facet, d.subject, d.message * (d.facet == "settings")) for d in manners(o)} for o in (one, other)]
     if did[0] != did[1] or (one.gradient_error is None) != (other.gradient_error is None):
         return False
@@ -37,24 +37,27 @@ def distance(one: Observation, other: Observation, program: Program) -> float:
     Gradients and manners are left out.
     """
     if one.error or other.error:
-        return 0.0 if _same_error(one, other) else FAR
+        return 0.0 if _same_error(one, other, asked=program.raises is not None) else FAR
     given, expected = (_finite(Observation(values=observation.values)) for observation in (one, other))
     differences = compare(given, expected, replace(program, raises=None)).differences
     return min(FAR, max((difference.error for difference in differences), default=0.0))
 
 
-def _same_error(one: Observation, other: Observation) -> bool:
+def _same_error(one: Observation, other: Observation, *, asked: bool) -> bool:
+    """Whether both raised the same. ``asked``: an error is asked for, so a wrong one is a check that is missing."""
     if not (one.error and other.error) or one.error.type != other.error.type:
         return False
     if one.error.kind == "state":
         return one.error.message == other.error.message  # which keys, which shapes
-    if one.error.type == "RuntimeError":  # PyTorch has one type for all that it can't do, and a text for each
+    if (
+        one.error.type == "RuntimeError" and not asked
+    ):  # PyTorch has one type for all that it can't do, and a text for each
         return _wording(one.error.message) == _wording(other.error.message)
     return True
 
 
 def _wording(message: str) -> list[str]:
-    """A message without sizes, and however many of them there are."""
+    """The words of a message: sizes, and how many there are, don't count."""
     return re.findall(r"[A-Za-z]+", message)
 
 

@@ -93,7 +93,7 @@ class _Diagnosis:
         only_random = all(any(call.program.random for call in case.calls) for case in search.failing)
         weaker: Strength = "same cases" if only_random else "failing"
         for bug in sorted(self._bugs, key=lambda bug: (self._unlike(bug), bug.mutants[0].name not in suspected)):
-            if only_random and self._unlike(bug) or exact and self._proven and not only_random:
+            if self._unlike(bug) if only_random else (exact and self._proven):
                 break
             if self._equal_at_a_glance(bug) and all(search.fares_alike(bug, case) for case in search.failing):
                 failing.append(bug)

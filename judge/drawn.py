@@ -20,7 +20,7 @@ from judge.draws import Draw, case_generator
 from judge.errors import ProblemError
 from judge.labels import Labels, describe_call
 from judge.observation import Observation, from_parts
-from judge.processes import device, runner, wire
+from judge.processes import device, runner, wire, without_data
 from judge.program import Program, ScratchPath
 
 DEPTH = 16  # of the streams that are measured with every submission, without gradients
@@ -271,7 +271,9 @@ def load(path: Path, source: str | None = None) -> dict[str, Any]:
     """Execute trusted code; gives its namespace. Raises ProblemError if it fails."""
     namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     try:
-        exec(compile(source or path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True), namespace)
+        source = source or path.read_text(encoding="utf-8")
+        without_data.import_for(source)
+        exec(compile(source, str(path), "exec", dont_inherit=True), namespace)
     except Exception as exc:
         raise ProblemError(f"{_short_path(path)}: raises {type(exc).__name__} when it is loaded: {exc}") from exc
     return namespace

@@ -278,6 +278,12 @@ def test_observations_agree_in_every_facet_or_not_at_all(one, other, alike):
     assert agree(Observation(**other), Observation(**one), call("f").program, {}) is alike
 
 
+def test_where_an_error_is_asked_for_another_one_is_a_missing_check_whatever_it_says():
+    one, other = Observation(error=torch_error("shape is invalid")), Observation(error=torch_error("unflatten: sizes"))
+    assert agree(one, other, call("f").raises(ValueError).program, {})
+    assert not agree(one, other, call("f").program, {})
+
+
 def test_where_an_error_is_asked_for_values_still_tell_two_results_apart():
     program = call("f").raises(ValueError).program
     one, other = (Observation(values={"output": value}) for value in (X, 2 * X))

@@ -106,6 +106,8 @@ def test_an_input_that_requires_a_gradient_may_get_one_but_keeps_the_one_that_it
 )
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_a_changed_setting_is_named(name, change):
+    if "denormals" in name and not torch.set_flush_denormal(False):
+        pytest.skip("this processor can't flush them")
     before = hygiene.settings()
     try:
         change()

@@ -36,6 +36,10 @@ def patiently(softmax, engine, tmp_path):
         "assert getattr(torch, 'exp' + 'ort').Dim('n').__name__ == 'n'",
         "__import__('torch.exp' + 'ort.dynamic_shapes')",
         "from torch._refs import softmax; assert softmax.__module__ == 'torch._refs'",
+        "assert torch._refs.add(x, x).shape == x.shape",
+        "assert torch.ops.prims.mul(x, x).shape == x.shape",
+        "from importlib import reload; old = torch.nn.utils.rnn.pad_sequence; assert reload(torch.nn.utils.rnn).pad_sequence is not old",
+        "from importlib.util import find_spec; find_spec('torch._refs'); assert torch._refs.__spec__.origin.endswith('__init__.py')",
         "import torch._prims.rng_prims as r; assert r.__spec__.origin.endswith('rng_prims.py')",
         "from torch.utils.checkpoint import checkpoint; checkpoint(torch.neg, x, use_reentrant=False)",
         "from torch._decomp import decomposition_table; assert len(decomposition_table) > 100",
@@ -49,8 +53,36 @@ def test_a_submission_has_all_of_torch(patiently, line):
 
 
 @LEFT_OUT
+def test_what_cannot_be_brought_in_says_so_each_time(patiently):
+    lines = """
+    name, said = 'exp' + 'ort', []
+    sys.modules['torch._' + name] = None
+    for _ in range(2):
+        try:
+            getattr(torch, name).Dim
+        except ImportError as exc:
+            said.append(str(exc))
+    assert len(said) == 2, said"""
+    report = patiently(SOLVE.format(lines))
+    assert report.verdict == "accepted", [case.findings for case in report.cases]
+
+
+@LEFT_OUT
+def test_threads_that_ask_at_once_all_get_it(patiently):
+    lines = """
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: getattr(torch, 'exp' + 'ort').Dim, range(4)))) == 1"""
+    report = patiently(SOLVE.format(lines))
+    assert report.verdict == "accepted", [case.findings for case in report.cases]
+
+
+@LEFT_OUT
 def test_a_plain_submission_does_without(patiently):
-    assert patiently(SOLVE.format(f"assert {STOOD_IN} == ['StandIn'] * 2")).verdict == "accepted"
+    assert (
+        patiently(SOLVE.format(f"print(x, file=sys.stderr); assert {STOOD_IN} == ['StandIn'] * 2")).verdict
+        == "accepted"
+    )
     word = SOLVE.format(f"assert {STOOD_IN} == ['module'] * 2  # META")
     assert patiently(word).verdict == "accepted"
 

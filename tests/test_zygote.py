@@ -6,6 +6,7 @@ import socket
 import sys
 
 import pytest
+import torch
 
 from judge.processes import interpreter, rehearsal
 
@@ -36,6 +37,20 @@ FORKED, READY = ["id", "pid"], ["ready", "threads"]
 def test_commands_that_come_while_torch_is_imported_are_followed_after_it():
     commands = [{"do": "fork", "id": 1, "role": "oracle"}, {"do": "fork", "id": 2, "role": "student"}]
     assert said(commands) == [READY, FORKED, FORKED]
+
+
+def test_a_worker_that_waits_rehearses_until_its_calls_come_or_it_is_enough(monkeypatch):
+    monkeypatch.setattr(rehearsal, "_rounds", iter(range(3)))
+    heard, said = os.pipe()
+    os.write(said, b"a call")
+    rehearsal.rehearse_until_wanted(heard)
+    assert len(list(rehearsal._rounds)) == 3
+    os.read(heard, 6)
+    monkeypatch.setattr(rehearsal, "_rounds", iter(range(3)))
+    rehearsal.rehearse_until_wanted(heard)
+    assert len(list(rehearsal._rounds)) == (3 if torch.accelerator.is_available() else 0)
+    os.close(heard)
+    os.close(said)
 
 
 def test_the_rehearsal_goes_through_every_run_of_a_well_behaved_call():

@@ -16,6 +16,7 @@ import json
 import marshal
 import os
 import sys
+import threading
 import types
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -66,11 +67,17 @@ class StandIn(types.ModuleType):
 
 
 class Already(importlib.abc.Loader):
-    """Gives a module that is there as it is; until then the module bears ``spec``, or importlib would take its own."""
+    """Gives a module that is there as it is.
+
+    importlib goes by the ``__spec__`` of a module that came while it looked for one, and would run it again: until it
+    is given, this one is the module's.
+    """
 
     def __init__(self, module: types.ModuleType):
         self.module, self.own = module, module.__spec__
-        self.spec = module.__spec__ = importlib.util.spec_from_loader(module.__name__, self)
+        self.spec = ModuleSpec(module.__name__, self, origin=self.own.origin if self.own else None)
+        self.spec.submodule_search_locations = self.own.submodule_search_locations if self.own else None
+        module.__spec__ = self.spec
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         return self.module
@@ -84,12 +91,14 @@ class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self) -> None:
         self.importing = True
-        self.names: list[str] = []
+        self.stand_ins: dict[str, types.ModuleType] = {}
+        self.lock = threading.RLock()
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if self.importing and name in LEFT_OUT and sys.modules["torch"].__version__.startswith(TESTED):
-            return importlib.util.spec_from_loader(name, self)
-        if not self.importing and name.startswith("torch."):
+        if self.importing:
+            tested = name in LEFT_OUT and sys.modules["torch"].__version__.startswith(TESTED)
+            return importlib.util.spec_from_loader(name, self) if tested else None
+        if self.stand_ins and name.startswith("torch.") and name not in sys.modules:  # that would be a reload
             self.bring_in()
             if name in sys.modules:  # it was a part of that; run once more, it would register all once more
                 return Already(sys.modules[name]).spec
@@ -98,17 +107,23 @@ class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Do what the modules that stay out would do for torch.Generator, and no more."""
         module.__class__ = StandIn
-        self.names.append(module.__name__)
+        self.stand_ins[module.__name__] = module
         torch = sys.modules["torch"]
         torch._C._set_generator_metaclass(sys.modules["torch._opaque_base"].OpaqueBaseMeta)
 
     def bring_in(self) -> None:
         """Import what was left out, in torch's own order: each is a part of many circles."""
-        names, self.names = self.names, []
-        for name in names:
-            del sys.modules[name]
-        for name in names:
-            importlib.import_module(name)
+        with self.lock:
+            stand_ins, self.stand_ins = self.stand_ins, {}
+            for name in stand_ins:
+                del sys.modules[name]
+            try:
+                for name in stand_ins:
+                    importlib.import_module(name)
+            except BaseException:  # so that it says the same when it is asked again
+                sys.modules.update(stand_ins)
+                self.stand_ins = stand_ins
+                raise
 
 
 payload = json.loads(read_part())
@@ -121,7 +136,11 @@ import warnings  # noqa: E402
 warnings.simplefilter("ignore")  # torch's own, on import; the workers decide for themselves
 
 import torch  # noqa: E402
-import torch.utils._device  # noqa: E402 - torch.get_default_device() needs it
+
+# What PyTorch imports later, but often: for its default device, to print a tensor, and to save one.
+import torch._subclasses.schema_check_mode  # noqa: E402
+import torch.utils._device  # noqa: E402
+import torch.utils.serialization.config  # noqa: E402
 
 torch.set_num_threads(1)
 left_out.importing = False

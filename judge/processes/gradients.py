@@ -10,11 +10,11 @@ from judge.processes import hygiene, wire
 from judge.processes.run import Run, attempt
 
 
-def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, Any]:
+def gradients(run: Run, pool: torch.Tensor, trusted: bool = False) -> dict[str, Any]:
     """Execute the run and differentiate its results, each times a cotangent from the pool, (n,) float64.
 
     Gives the gradients of inputs and parameters by name, results that are cut off, and what the backward pass changed;
-    of trusted code, with ``scales``, the size that each gradient is measured against at least, and not what it changed.
+    of ``trusted`` code the size that each gradient is measured against at least, and not what it changed.
     """
     found: dict[str, Any] = {}
     detached: list[str] = []
@@ -33,15 +33,15 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
         position = 0
         for name, tensor in run.floating_results():
             if tensor.requires_grad:
-                if not scales:
+                if not trusted:
                     tensor.register_hook(note)  # type: ignore[no-untyped-call]
                 product = tensor * cotangent(pool, position, tensor)
                 total = product.sum() if total is None else total + product.sum()
-                size += _norm(product) ** 2 if scales else 0.0
+                size += _norm(product) ** 2 if trusted else 0.0
             else:
                 detached.append(name)
             position += tensor.numel()
-        watched = {} if scales else run.leaves
+        watched = {} if trusted else run.leaves
         before = [(path, leaf, hygiene.memory_of(leaf)) for path, leaf in watched.items()]
         if total is not None:
             torch.autograd.backward(total)
@@ -54,7 +54,7 @@ def gradients(run: Run, pool: torch.Tensor, scales: bool = False) -> dict[str, A
             run.changed.append(["the gradient that the backward pass is given", "values"])
         for name, leaf in (*run.leaves.items(), *parameters.items()):
             found[name] = None if leaf.grad is None else _by_place(leaf, leaf.grad.to_dense())
-            if scales:
+            if trusted:
                 sizes[name] = size**0.5 / (_norm(leaf) or 1.0)
 
     failure = attempt(differentiate)

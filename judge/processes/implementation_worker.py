@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from judge.processes import frames, lock, without_data
+from judge.processes import frames, lock
 from judge.processes.handed import Arguments
 from judge.processes.packing import pack
 from judge.processes.pipes import reader, send
@@ -39,7 +39,6 @@ def main(commands: int, results: int) -> None:
     setup, _ = frames.read(read)
     os.chdir(os.path.abspath(os.sep))
     tempfile.tempdir = os.environ["TMPDIR"]
-    without_data.import_for(setup["source"])
     locked = lock.lock(lock.Plan(**setup["lock"]), setup["memory_mib"], setup["cpu_seconds"])
     module = types.ModuleType("implementation")
     sys.modules["implementation"] = module  # where its classes look for themselves

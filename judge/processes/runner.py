@@ -89,7 +89,7 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
         first = KeptRun(program, namespace, with_gradients=_only_tracked(program))
         return {"error": attempt(first.execute), "values": first.snapshots, "detached": _detached(first)}
     run = KeptRun(program, namespace, with_gradients=True)
-    observation = gradients(run, pool, scales=True)
+    observation = gradients(run, pool, trusted=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
 
 

@@ -60,9 +60,9 @@ def main(commands: int, results: int) -> None:
     tempfile.tempdir = os.environ["TMPDIR"]  # nothing can be written there; looking for a better place would fail
     for name in setup["preload"]:
         importlib.import_module(name)
+    without_data.import_for(setup["source"])
     if setup["rehearse"]:
         rehearsal.rehearse_until_wanted(commands)
-    without_data.import_for(setup["source"])
     if "compile" in setup["source"]:
         compiling.install()
     locked = lock.lock(plan, setup["memory_mib"], setup["cpu_seconds"])

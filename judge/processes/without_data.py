@@ -1,7 +1,8 @@
 """What boot.py leaves out of torch's import, for the few files that may need it.
 
 Kernels for tensors on the meta device, of a shape and no values, are registered by an import of _meta_registrations.
-Who makes such a tensor asks that module for nothing, so a file is searched for the words without which it makes none.
+Who makes such a tensor asks that module for nothing, nor does who takes torch._refs for granted. So a file is searched
+for the words that announce it; one that imports these modules gets them without.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import torch
 
 _WORDS = (
     "meta", "fake", "compile", "export", "fx", "dynamo", "inductor", "functorch", "skip_init", "nested", "stateless",
-    "trace", "decomp",
+    "trace", "decomp", "_refs", "prims", "_custom_op", "vmap",
 )  # fmt: skip
 
 
@@ -20,4 +21,10 @@ def import_for(source: str) -> None:
     """Import what was left out if the file has such a word."""
     text = unicodedata.normalize("NFKC", source).lower()  # as Python reads names
     if any(word in text for word in _WORDS):
-        hasattr(torch, "_meta_registrations") and hasattr(torch._meta_registrations, "activate_meta")  # asks for it
+        bring_in()
+
+
+def bring_in() -> None:
+    """Import what was left out, if something was."""
+    if hasattr(torch, "_meta_registrations"):
+        _ = torch._meta_registrations.activate_meta  # a stand-in is asked for something
