@@ -1,6 +1,7 @@
 """Runs every measurement, one after the other, and writes docs/benchmarks.md: `python benchmarks/all.py` (minutes).
 
-Measure on a machine that does nothing else; what counts are the ratios, each beside its limit.
+`python benchmarks/all.py submit.py watch.py` measures these anew and leaves the other sections as they are. Measure on
+a machine that does nothing else; what counts are the ratios, each beside its limit.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "docs" / "benchmarks.md"
 MEASUREMENTS = {
     "A submission from cold, and the list": ["submit.py"],
     "From save to verdict, warm": ["watch.py"],
@@ -47,6 +49,12 @@ calls for a bug of layer-norm, where mutmut stops at the first assertion that fa
 
 
 def main() -> int:
+    wanted = sys.argv[1:]
+    unknown = set(wanted).difference(script for script, *_ in MEASUREMENTS.values())
+    if unknown:
+        print(f"no measurement is called {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    before = sections() if wanted else {}
     text = HEAD.format(
         processors=os.cpu_count(),
         machine=platform.machine(),
@@ -54,6 +62,9 @@ def main() -> int:
         torch=metadata.version("torch"),
     )
     for title, (script, *arguments) in MEASUREMENTS.items():
+        if wanted and script not in wanted and title in before:
+            text += before[title]
+            continue
         print(f"{title} ...", file=sys.stderr)
         command = [sys.executable, str(ROOT / "benchmarks" / script), *arguments]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
@@ -63,8 +74,14 @@ def main() -> int:
         text += (
             f"\n## {title}\n\n`python benchmarks/{' '.join((script, *arguments))}`\n\n```\n{done.stdout.strip()}\n```\n"
         )
-    (ROOT / "docs" / "benchmarks.md").write_text(text + FOOT, encoding="utf-8")
+    TABLE.write_text(text + FOOT, encoding="utf-8")
     return 0
+
+
+def sections() -> dict[str, str]:
+    """The sections of the file as it is, by title, each with its heading."""
+    _, *parts = TABLE.read_text(encoding="utf-8").split("\n## ")
+    return {part.partition("\n")[0]: f"\n## {part.rstrip()}\n" for part in parts}
 
 
 if __name__ == "__main__":
