@@ -34,10 +34,11 @@ Milliseconds are this machine's; ratios are to what ran beside it in the same co
 FOOT = """
 ## Where the time goes
 
-A submission from cold is one import of torch, about 1.05 s of it in our process, which stops the garbage collector and
-leaves without taking the interpreter down; 0.2 s of calls on two student workers; and 0.05 s for the lock, the
-comparison and the report. The inputs are drawn and the reference's values computed while torch is still being imported,
-on the other processor. What remains above the limits are the calls. Those of pre-norm-vs-post-norm take 53 ms by
+A submission from cold of 1.1 s: 0.07 s until our process begins to import torch; 0.64 s of import, which stops the
+garbage collector, leaves out a quarter and ends without taking the interpreter down; 0.09 s to draw the inputs, while
+the first student worker goes through the harness; 0.2 s of calls on two student workers, beside which the oracle worker
+runs the reference on what is left of two processors; and 0.1 s for the rest of the reference, the comparison and the
+report. What remains above the limits are the calls. Those of pre-norm-vs-post-norm take 53 ms by
 themselves and 86 ms with each input, setting and generator looked at before and after; then come 85 ms for the second
 run with its gradients, 35 ms for the runs on altered and edited inputs, 28 ms for the fake accelerator and 20 ms for
 the runs that look for closed functions: 0.25 s in a process that has done it before, and 0.32 s in one that was just
