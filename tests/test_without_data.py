@@ -7,14 +7,22 @@ from importlib.metadata import version
 import pytest
 
 from judge.pipeline import submit
+from judge.processes.supervision import Engine
 
 SOLVE = "import sys, torch\ndef solve(x, y):\n    {}\n    return torch.softmax(x @ y, -1)\n"
 LEFT_OUT = pytest.mark.skipif(not version("torch").startswith("2.13."), reason="nothing is left out of this torch")
 STOOD_IN = "[type(vars(torch)[name]).__name__ for name in ('_me' + 'ta_registrations', 'exp' + 'ort')]"
 
 
+@pytest.fixture(scope="module")
+def own_engine():
+    """One in which no other test's worker has needed what is left out."""
+    with Engine() as started:
+        yield started
+
+
 @pytest.fixture
-def patiently(softmax, engine, tmp_path):
+def patiently(softmax, own_engine, tmp_path):
     """Judge such a file, with time for imports."""
     time = dict.fromkeys(("import_seconds", "call_seconds", "submission_seconds"), 60)
     patient = softmax.model_copy(update={"limits": softmax.limits.model_copy(update=time)})
@@ -22,7 +30,7 @@ def patiently(softmax, engine, tmp_path):
     def judge(source):
         path = tmp_path / "answer.py"
         path.write_text(source, encoding="utf-8")
-        return submit(patient, path, engine)
+        return submit(patient, path, own_engine)
 
     return judge
 
