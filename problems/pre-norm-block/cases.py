@@ -126,11 +126,15 @@ def smallest_sizes(draw):
     narrow = {**CONFIG, "d_ff": 7}
     width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3}
     # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
-    small = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+    ones = [
+        {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
+        for _ in range(2)
+    ]
     return [
         *calls,
         module_call("PreNormBlock", narrow, block_state(draw, d_ff=7), wide_stream(draw, 1, 4), draw.mask(4, 4)),
-        module_call("PreNormBlock", width_one, small, 0.02 * draw.normal(2, 3, 1)),
+        module_call("PreNormBlock", width_one, ones[0], 0.02 * draw.normal(2, 3, 1)),
+        module_call("PreNormBlock", width_one, ones[1], 0.02 * draw.normal(1, 1, 1)),
     ]
 
 
