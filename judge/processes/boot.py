@@ -129,7 +129,9 @@ class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 payload = json.loads(read_part())
 sys.path.extend(payload["site"])
 left_out = LeftOut()
-sys.meta_path.insert(0, left_out)
+early: dict[str, Any] = {"__name__": "judge.processes.ahead"}
+exec(payload.pop("ahead"), early)
+sys.meta_path[:0] = left_out, early["load"](payload["site"], LEFT_OUT)
 
 import warnings  # noqa: E402
 
@@ -144,7 +146,7 @@ import torch.utils.serialization.config  # noqa: E402
 
 torch.set_num_threads(1)
 left_out.importing = False
-sys.meta_path.insert(0, Harness(marshal.loads(read_part())))
+sys.meta_path[:2] = Harness(marshal.loads(read_part())), left_out
 
 from judge.processes import zygote  # noqa: E402
 

@@ -60,7 +60,8 @@ def start_zygote() -> tuple[subprocess.Popen[bytes], socket.socket]:
 
 def payload(role: str) -> bytes:
     """What it is to be, and where its packages lie."""
-    return _part(json.dumps({"role": role, "site": site_folders()}).encode())
+    ahead = _source(os.path.join(_HERE, "ahead.py"))
+    return _part(json.dumps({"role": role, "site": site_folders(), "ahead": ahead}).encode())
 
 
 def harness() -> bytes:
