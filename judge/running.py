@@ -16,7 +16,17 @@ from typing import Any
 from judge.models import Limits
 from judge.processes import leftovers
 from judge.processes.supervision import Engine, Event, Worker
-from judge.worker_events import LOADING, Lost, LostStatus, end_of, exit_of, locked, next_in_turn, printed_by
+from judge.worker_events import (
+    LOADING,
+    Lost,
+    LostStatus,
+    Patience,
+    end_of,
+    exit_of,
+    locked,
+    next_in_turn,
+    printed_by,
+)
 
 _MOST_OF_A_KIND = 2
 _AHEAD = 3  # calls that a worker has at hand, so that it never waits for the next one
@@ -59,6 +69,7 @@ class Runner:
         self._begun: Worker | None = None
         self._running: Worker | None = None
         self._abandoned = False
+        self._deadline = 0.0  # of all calls, once they begin (monotonic seconds)
         self._given = 0.0  # when the calls were handed over, and when the first one began
         self._ready = 0.0
         self._setup = setup | {
@@ -102,7 +113,6 @@ class Runner:
     def run(self, take: Callable[[], Sequence[int]], pool: bytes, calls: Mapping[int, bytes]) -> Ran:
         """Run the calls that ``take`` gives, some whenever there are few left, until it gives none."""
         self._take, self._pool, self._calls = take, pool, calls
-        deadline: float | None = None
         remaining = list(take())
         while remaining and not (self.ran.import_lost or self.ran.missing or self._abandoned):
             if self._begun is None:
@@ -114,12 +124,13 @@ class Runner:
                 if self._abandoned:  # just now, before there was anything to end
                     worker.kill()
                 now = self._start(worker, remaining)
-                deadline = deadline or max(now, self._given) + self._limits.submission_seconds
+                self._patience = Patience(self._limits.submission_seconds, worker)
+                self._deadline = self._deadline or max(now, self._given) + self._limits.submission_seconds
                 if self._load(worker, now):
-                    remaining = self._run_calls(worker, remaining, deadline)
+                    remaining = self._run_calls(worker, remaining)
             finally:
                 self._end(worker)
-            if time.monotonic() > deadline or self._reasons and max(self._reasons.values()) >= _MOST_OF_A_KIND:
+            if time.monotonic() > self._deadline or self._reasons and max(self._reasons.values()) >= _MOST_OF_A_KIND:
                 break
             remaining = remaining or list(take())
         return self.ran
@@ -137,8 +148,8 @@ class Runner:
     def _load(self, worker: Worker, now: float) -> bool:
         """Wait for the import; whether the submission can be called."""
         seconds = self._limits.import_seconds
-        event = next_in_turn(worker, LOADING, now + seconds)
-        if event is None or event.at > now + seconds:
+        event = self._next(worker, LOADING, now + seconds)
+        if event is None or event.at > now + seconds + self._patience.waited():
             self.ran.import_lost = Lost("time limit", f"the file was not imported after {seconds:g} s")
         elif event.kind != "frame":
             self.ran.import_lost = end_of(worker, event, "while it was imported", self._limits.output_kib)
@@ -168,7 +179,17 @@ class Runner:
             )
         return True
 
-    def _run_calls(self, worker: Worker, remaining: list[int], deadline: float) -> list[int]:
+    def _next(self, worker: Worker, awaited: int, due: float) -> Event | None:
+        """The next event until it is due or all calls are."""
+        while True:
+            event = next_in_turn(worker, awaited, min(due, self._deadline))
+            more = self._patience.more() if event is None else 0.0
+            if not more:
+                return event
+            due += more
+            self._deadline += more
+
+    def _run_calls(self, worker: Worker, remaining: list[int]) -> list[int]:
         """Take answers until one is missing; gives the calls that are left for another worker."""
         before, ended = self._ready, False
         while True:
@@ -182,7 +203,7 @@ class Runner:
             if not remaining:
                 break
             number, *rest = remaining
-            event = next_in_turn(worker, number, min(before + self._limits.call_seconds, deadline))
+            event = self._next(worker, number, before + self._limits.call_seconds)
             if event and event.kind == "frame" and event.header == {"type": "observation", "call": number}:
                 self._answered += len(event.body)
                 if self._answered > _MOST_ANSWERED:
@@ -195,9 +216,7 @@ class Runner:
                 before, remaining = event.at, rest
                 continue
             lost = (
-                self._overrun(deadline)
-                if event is None
-                else end_of(worker, event, "during the call", self._limits.output_kib)
+                self._overrun() if event is None else end_of(worker, event, "during the call", self._limits.output_kib)
             )
             self.ran.lost[number] = lost
             self._reasons[lost.status] += 1
@@ -205,8 +224,8 @@ class Runner:
         self._take_last(worker)
         return []
 
-    def _overrun(self, deadline: float) -> Lost:
-        if time.monotonic() >= deadline:
+    def _overrun(self) -> Lost:
+        if time.monotonic() >= self._deadline:
             return Lost("time limit", f"all calls together took more than {self._limits.submission_seconds:g} s")
         return Lost("time limit", f"no answer after {self._limits.call_seconds:g} s")
 

@@ -1,4 +1,4 @@
-"""What a worker's events mean: that it is locked, what came next, how it ended, what it printed.
+"""What a worker's events mean: that it is locked, what came next, how it ended, what it printed; how long it may take.
 
 Answers, output and exit come through different pipes, so that later ones may overtake earlier ones; here they are put
 in their order again.
@@ -20,6 +20,8 @@ LOADING = -1
 _LOCK_SECONDS = 120.0  # ours: a fork, or a spawn with its import of torch
 _EXIT_SECONDS = 2.0
 _OVERTAKEN_SECONDS = 2.0
+_MOST_TIMES = 9  # the limit
+_WORTH_WAITING = 0.05
 
 LostStatus = Literal["time limit", "memory limit", "output limit", "runtime error"]
 
@@ -32,6 +34,25 @@ class Lost:
     message: str
     line: int | None = None
     traceback: tuple[str, ...] = ()
+
+
+class Patience:
+    """What workers wait for a processor that others have is not their time: limits move by it, but not for ever."""
+
+    def __init__(self, limit: float, *workers: Worker):
+        self._workers, self._most, self._given = workers, _MOST_TIMES * limit, 0.0
+
+    def waited(self) -> float:
+        """Seconds that they have waited in all."""
+        return min(self._most, sum(worker.waited() for worker in self._workers))
+
+    def more(self) -> float:
+        """Seconds that they have waited since this was asked last; next to nothing is none."""
+        more = self.waited() - self._given
+        if more < _WORTH_WAITING:
+            return 0.0
+        self._given += more
+        return more
 
 
 def locked(engine: Engine, worker: Worker) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from judge.errors import JudgeError
 from judge.processes import frames, interpreter
 from judge.processes.supervision import Engine, Worker
-from judge.worker_events import end_of, exit_of
+from judge.worker_events import end_of, exit_of, locked
 
 
 def worker(log_bytes: int = 1 << 16) -> tuple[Worker, int, int, int]:
@@ -122,3 +124,23 @@ def test_a_worker_that_has_ended_before_it_was_asked_for_is_not_given():
         assert engine.worker("student", 1 << 10) is there
         gone._threads[0].join(60)
         assert not gone._threads[0].is_alive()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody counts it")
+@pytest.mark.parametrize("isolation", ["auto", "process"])
+def test_what_a_worker_waits_for_a_processor_is_counted(isolation):
+    setup = {"type": "setup", "source": "while True: pass", "names": [], "closed": [], "preload": [], "seed": 1}
+    with Engine(isolation) as engine:
+        worker = engine.worker("student")
+        worker.send(setup | {"lock": engine.lock_plan, "memory_mib": 512, "cpu_seconds": 60, "rehearse": False})
+        locked(engine, worker)
+        before, one = worker.waited(), {min(os.sched_getaffinity(0))}
+        os.sched_setaffinity(worker.pid, one)
+        busy = subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {one})\nwhile True: pass"])
+        try:
+            until = time.monotonic() + 60
+            while worker.waited() < before + 0.3:
+                assert time.monotonic() < until
+        finally:
+            busy.kill()
+            busy.wait()

@@ -9,7 +9,7 @@ import pytest
 
 from judge.models import Problem, Report
 from judge.pipeline import submit
-from judge.processes.supervision import Engine
+from judge.processes.supervision import Engine, Worker
 
 RIGHT = "import torch\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
 
@@ -179,6 +179,17 @@ def test_one_lost_call_costs_only_its_case(judged):
     by_name = {case.name: case.status for case in report.cases}
     assert by_name["large_scores"] == "runtime error"
     assert by_name["plain"] in ("passed", "not reached")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [body("if not seen:\n    seen.append(time.sleep(3))\nreturn torch.softmax(x @ y, -1)", before="seen = []"),
+     f"import time\ntime.sleep(3)\n{RIGHT}"],
+)  # fmt: skip
+def test_what_a_worker_waits_for_a_processor_is_not_its_time(judged, monkeypatch, source):
+    assert judged(source).verdict == "time limit"
+    monkeypatch.setattr(Worker, "waited", lambda self: 9.0)
+    assert judged(source).verdict == "accepted"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from judge.errors import JudgeError
 from judge.processes.supervision import Event
-from judge.worker_events import LOADING, locked, next_in_turn
+from judge.worker_events import LOADING, Patience, locked, next_in_turn
 
 FLOOD, EXIT = Event("flood", 1.0), Event("exit", 1.1)
 LOCKED = Event("frame", 0.8, {"type": "locked", "level": "kernel", "layers": ["landlock"], "leaks": []})
@@ -81,3 +81,16 @@ def test_output_of_the_import_may_be_read_before_the_report_on_the_lock():
 def test_a_worker_that_never_says_it_is_locked_could_not_be_started(events):
     with pytest.raises(JudgeError, match="could not be started: no such module"):
         locked(None, worker(b"Traceback\nno such module\n", *events)[0])
+
+
+def test_patience_is_as_long_as_workers_wait_for_a_processor():
+    waits = {"one": 0.0, "other": 3.0}
+    workers = [SimpleNamespace(waited=lambda name=name: waits[name]) for name in waits]
+    patience = Patience(10.0, *workers)
+    assert [patience.more(), patience.more()] == [3.0, 0.0]
+    waits["one"] = 0.01
+    assert patience.more() == 0.0
+    waits["one"] = 0.5
+    assert [patience.more(), patience.more()] == [0.5, 0.0]
+    waits["other"] = 1e9
+    assert [3.5 + patience.more(), patience.more()] == [90.0, 0.0]

@@ -55,6 +55,7 @@ class Worker:
         self.log = bytearray()
         self.ended: Event | None = None  # its exit, once somebody has taken that
         self.flooded = False  # whether more was printed than is allowed, known for sure when it has settled
+        self.pid: int | None = None  # once it is known
         self._kill = kill
         self._log_bytes = log_bytes
         self._max_body = max_body
@@ -77,6 +78,14 @@ class Worker:
 
     def kill(self) -> None:
         self._kill()
+
+    def waited(self) -> float:
+        """Seconds that its main thread was ready to run while others had the processors, where the system counts."""
+        try:
+            with open(f"/proc/{self.pid}/schedstat", "rb") as file:
+                return int(file.read().split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
 
     def exited(self, account: dict[str, Any]) -> None:
         """Report its exit, but after its last answers: the two come through different pipes."""
@@ -311,6 +320,7 @@ class Engine:
         for stream in streams:
             stream.close()
         worker = Worker(functools.partial(_kill_group, process), commands, results, log, log_bytes, _most(role))
+        worker.pid = process.pid
         worker._outbox.put(interpreter.payload(role))
         worker._outbox.put(interpreter.harness())
         threading.Thread(target=_await_exit, args=(process, worker), daemon=True).start()
@@ -325,9 +335,10 @@ class Engine:
         with contextlib.suppress(OSError, ValueError), control.makefile("rb") as lines:
             for line in lines:
                 message = json.loads(line)
-                if "exit" in message:
-                    worker = self._workers.pop(message["id"])
-                    worker.exited(message)
+                if "pid" in message:
+                    self._workers[message["id"]].pid = message["pid"]
+                elif "exit" in message:
+                    self._workers.pop(message["id"]).exited(message)
         for worker in list(self._workers.values()):  # the zygote is gone, and its children with it
             worker.exited({"exit": None, "signal": None, "lost": self._last_words()})
 

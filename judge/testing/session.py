@@ -9,15 +9,17 @@ tests. Time, memory and ends of processes are measured here.
 
 from __future__ import annotations
 
+import functools
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from judge.models import Problem
 from judge.processes.supervision import Engine, Event
 from judge.testing.said import Run, collection_error, import_error, items, outcome, plain
-from judge.worker_events import LOADING, Lost, end_of, exit_of, locked, next_in_turn, printed_by
+from judge.worker_events import LOADING, Lost, Patience, end_of, exit_of, locked, next_in_turn, printed_by
 
 MOST_TESTS = 1000
 
@@ -37,7 +39,16 @@ class Budget:
     def begin(self, now: float, waited: float) -> float:
         """Start counting, if nobody has, or stop for what a run has waited; gives the moment when it all ends."""
         with self._guard:
-            self._end = now + self._seconds if self._end is None else self._end + waited / self._at_once
+            if self._end is None:
+                self._end = now + self._seconds
+                return self._end
+        return self.extend(waited)
+
+    def extend(self, waited: float) -> float:
+        """Stop counting for what a run has waited; gives the moment when it all ends."""
+        with self._guard:
+            assert self._end is not None
+            self._end += waited / self._at_once
             return self._end
 
     @property
@@ -71,24 +82,36 @@ class Session:
             locked(self._engine, self._serving)
             begun = locked(self._engine, self._student)
             self._end = self._budget.begin(begun, begun - started)
-            self._follow(begun, until_failure)
+            self._allowed = begun + limits.import_seconds
+            self._patience = Patience(limits.submission_seconds, self._student, self._serving)
+            self._follow(until_failure)
         finally:
             self._close()
         return self._run
 
-    def _follow(self, begun: float, until_failure: bool) -> None:
+    def _patiently(self, take: Callable[[float], Event | None]) -> Event | None:
+        """What ``take`` gives until it is due."""
+        while True:
+            event = take(min(self._allowed, self._end))
+            more = self._patience.more() if event is None else 0.0
+            if not more:
+                return event
+            self._allowed += more
+            self._end = self._budget.extend(more)
+
+    def _follow(self, until_failure: bool) -> None:
         """Take what the worker says until it is done, or until it fails where that is enough."""
         run, limits = self._run, self._problem.limits
-        allowed = begun + limits.import_seconds
         while True:
             awaited = LOADING if run.items is None else run.at
-            event = next_in_turn(self._student, awaited, min(allowed, self._end), run.outcomes)
+            turn = functools.partial(next_in_turn, self._student, awaited, answered=run.outcomes)
+            event = self._patiently(turn)
             if event is None or event.kind != "frame":
                 self._lose(self._overrun() if event is None else self._ended(event))
                 return
             kind = event.header.get("type")
             if kind in ("call", "backward"):
-                if not self._pass_on(event, min(allowed, self._end)):
+                if not self._pass_on(event):
                     return
             elif kind == "loaded" and run.items is None:
                 run.error = import_error(event.header)
@@ -99,7 +122,7 @@ class Session:
                 if run.error or not run.items or len(run.items) > MOST_TESTS:
                     return
             elif kind == "begin" and run.at is None and self._is_open(event.header):
-                run.at, allowed = event.header["test"], event.at + limits.call_seconds
+                run.at, self._allowed = event.header["test"], event.at + limits.call_seconds
             elif kind == "outcome" and run.at is not None and event.header.get("test") == run.at:
                 run.at = None
                 ended = run.outcomes[event.header["test"]] = outcome(event.header)
@@ -113,10 +136,10 @@ class Session:
                 self._lose(Lost("runtime error", "an answer that was not asked for came"))
                 return
 
-    def _pass_on(self, event: Event, deadline: float) -> bool:
+    def _pass_on(self, event: Event) -> bool:
         """Send a call to the implementation and its answer back; whether there was one."""
         self._serving.send(plain(event.header), event.body)
-        answer = self._serving.next_event(deadline)
+        answer = self._patiently(self._serving.next_event)
         if answer is not None and answer.kind == "frame":
             self._student.send({"type": "answer"}, answer.body)
             return True
