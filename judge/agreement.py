@@ -49,9 +49,7 @@ def _same_error(one: Observation, other: Observation, *, asked: bool) -> bool:
         return False
     if one.error.kind == "state":
         return one.error.message == other.error.message  # which keys, which shapes
-    if (
-        one.error.type == "RuntimeError" and not asked
-    ):  # PyTorch has one type for all that it can't do, and a text for each
+    if one.error.type == "RuntimeError" and not asked:  # one type for all that PyTorch can't do, with a text for each
         return _wording(one.error.message) == _wording(other.error.message)
     return True
 

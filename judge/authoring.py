@@ -115,11 +115,13 @@ class Call:
     """A straight-line program while it is written. Every method but the last group adds one step."""
 
     def __init__(self) -> None:
-        self._program = Program(())
+        self._steps: list[Step] = []
+        self._observed: set[str] = set()
+        self._judged: dict[str, Any] = {}  # how: fields of the program
 
     @property
     def program(self) -> Program:
-        return self._program
+        return Program(tuple(self._steps), **self._judged)
 
     def function(self, name: str, *args: Any, **kwargs: Any) -> Result:
         """Call a function of the submission."""
@@ -248,20 +250,18 @@ class Call:
         return self._with(raises=asked, naming=None if naming is None else str(naming))
 
     def _with(self, **changes: Any) -> Call:
-        self._program = replace(self._program, **changes)
+        self._judged |= changes
         return self
 
     def _add(self, kind: StepKind, **fields: Any) -> Result:
-        steps = self._program.steps
-        self._program = replace(self._program, steps=(*steps, Step(kind, **fields)))
-        return Result(self, len(steps))
+        self._steps.append(Step(kind, **fields))
+        return Result(self, len(self._steps) - 1)
 
     def _name(self, index: int, name: str) -> None:
-        steps = list(self._program.steps)
-        if any(step.observe == name for step in steps):
+        if name in self._observed:
             raise ValueError(f"two steps of one call are observed as {name!r}; give each its own name")
-        steps[index] = replace(steps[index], observe=name)
-        self._program = replace(self._program, steps=tuple(steps))
+        self._observed.add(name)
+        self._steps[index] = replace(self._steps[index], observe=name)
 
 
 def call(name: str, *args: Any, **kwargs: Any) -> Call:

@@ -80,11 +80,10 @@ class Draw:
         keys = shape[-1]
         mask = torch.rand(shape, generator=self._generator) < 0.6
         rows = mask.view(-1, keys)
-        for row in rows:
-            visible = self.integer(0, keys)
-            row[visible] = True
-            if keys > 1:
-                row[(visible + self.integer(1, keys)) % keys] = False
+        visible = self.integers(0, keys, len(rows), 1)
+        rows.scatter_(1, visible, True)
+        if keys > 1:
+            rows.scatter_(1, (visible + self.integers(1, keys, len(rows), 1)) % keys, False)
         rows[self.permutation(len(rows))[:hidden_rows]] = False
         return mask
 

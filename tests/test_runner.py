@@ -585,9 +585,7 @@ def test_settings_that_a_call_leaves_changed_are_named():
 
 def training(one):
     """The same call without its switch to evaluation."""
-    one._program = replace(
-        one.program, steps=tuple(replace(s, kind="train") if s.kind == "eval" else s for s in one.program.steps)
-    )
+    one._steps = [replace(s, kind="train") if s.kind == "eval" else s for s in one.program.steps]
     return one
 
 

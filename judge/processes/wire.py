@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,25 +112,36 @@ def decode_call(data: bytes) -> Program:
 
 def decoder(data: bytes) -> Callable[[], Program]:
     """What decodes these bytes again and again, and has read their header once."""
-    header, start = split(data)
-    return lambda: _built(header, data, start)
-
-
-def _built(header: dict[str, Any], data: bytes, position: int) -> Program:
-    storages = []
+    header, position = split(data)
+    memories = []
     for length in header["blobs"]:
-        storages.append(bytearray(data[position : position + length]))
+        memories.append(memoryview(data)[position : position + length])
         position += length
-    tensors = [_view(storages[number], *place) for *place, number in header["tensors"]]
+    places = [
+        (number, DTYPES[name], shape, stride, offset, _fills(memories[number], name, shape, stride, offset))
+        for name, shape, stride, offset, number in header["tensors"]
+    ]
+    return lambda: _built(header, memories, places)
 
-    def raw(kind: str, place: Any) -> Any:
-        return Ref(place[0], tuple(place[1])) if kind == "r" else tensors[place]
+
+def _built(header: dict[str, Any], memories: list[memoryview], places: list[tuple[Any, ...]]) -> Program:
+    storages = [bytearray(memory) for memory in memories]
+    tensors = [_view(storages[number], *place) for number, *place in places]
 
     def value(node: Any) -> Any:
-        return _value(node, raw, [MAX_NODES, MAX_KEYS], 0)
+        if type(node) is not dict:
+            return node
+        ((kind, content),) = node.items()
+        if kind == "t":
+            return tensors[content]
+        if kind == "d":
+            return {value(key): value(part) for key, part in content}
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind](map(value, content))
+        return Ref(content[0], tuple(content[1])) if kind == "r" else _LEAVES[kind](content)
 
     steps = tuple(
-        Step(kind, name, value(target), tuple(value(arg) for arg in args), value(kwargs), observe)
+        Step(kind, name, value(target), tuple(map(value, args)), value(kwargs), observe)
         for kind, name, target, args, kwargs, observe in header["steps"]
     )
     differentiate = header["differentiate"]
@@ -174,8 +185,6 @@ def decode_result(data: bytes) -> Any:
 
         def raw(kind: str, place: Any) -> torch.Tensor | bytes:
             nonlocal offset
-            if kind == "r":
-                raise WireError("a part of unknown form")
             if kind == "b":
                 if type(place) is not int or not 0 <= place <= len(data) - offset:
                     raise WireError("bytes of impossible length")
@@ -211,7 +220,10 @@ def decode_result(data: bytes) -> Any:
         raise WireError(f"the answer can't be read ({type(exc).__name__})") from exc
 
 
-_SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {"l": list, "u": tuple, "s": frozenset}
+_SEQUENCES: dict[str, Callable[[Iterable[Any]], Any]] = {"l": list, "u": tuple, "s": frozenset}
+_LEAVES: dict[str, Callable[[Any], Any]] = {
+    "i": int, "f": float.fromhex, "c": DTYPES.__getitem__, "o": Opaque, "p": lambda place: ScratchPath(*place),
+}  # fmt: skip
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
@@ -240,24 +252,25 @@ def _memory(pointer: int, size: int) -> bytes:
     return ctypes.string_at(pointer, size) if size else b""
 
 
-def _view(memory: bytearray, name: str, shape: list[int], stride: list[int], offset: int) -> torch.Tensor:
-    dtype = DTYPES[name]
+def _view(
+    memory: bytearray, dtype: torch.dtype, shape: list[int], stride: list[int], offset: int, fills: bool
+) -> torch.Tensor:
     if not memory:
         return torch.empty_strided(shape, stride, dtype=dtype)
-    if not offset and _fills(memory, name, shape, stride):  # what most are, at half the price
+    if fills:  # as most do, at half the price
         return torch.frombuffer(memory, dtype=dtype).resize_(shape)
     storage = torch.frombuffer(memory, dtype=torch.uint8).untyped_storage()
     return torch.empty(0, dtype=dtype).set_(storage, offset, shape, stride)
 
 
-def _fills(memory: bytearray, name: str, shape: list[int], stride: list[int]) -> bool:
+def _fills(memory: memoryview, name: str, shape: list[int], stride: list[int], offset: int) -> bool:
     """Whether a contiguous tensor of this shape fills the memory."""
     size = 1
     for length, step in zip(reversed(shape), reversed(stride), strict=True):
         if step != size:
             return False
         size *= length
-    return size * _ITEM_SIZES[name] == len(memory)
+    return not offset and size * _ITEM_SIZES[name] == len(memory)
 
 
 def _odd_tensor(value: torch.Tensor) -> str | None:
@@ -277,10 +290,12 @@ def _tree(value: Any, raw: Callable[[torch.Tensor | bytes], Any], depth: int) ->
         return {"o": "value nested too deeply"}
     if value is None or type(value) in (bool, str):
         return value
-    if isinstance(value, str):
-        return str.__str__(value)
     if isinstance(value, (torch.Tensor, bytes)):
         return raw(value)
+    if isinstance(value, dict):
+        return {"d": [[_tree(k, raw, depth + 1), _tree(v, raw, depth + 1)] for k, v in value.items()]}
+    if isinstance(value, str):
+        return str.__str__(value)
     if isinstance(value, int):
         number = int.__index__(value)  # not what a subclass says that it is
         return {"i": str(number)} if number.bit_length() < 1024 else {"o": "int of more than 1024 bits"}
@@ -295,8 +310,6 @@ def _tree(value: Any, raw: Callable[[torch.Tensor | bytes], Any], depth: int) ->
     for kind, node in ((list, "l"), (tuple, "u"), (set, "s"), (frozenset, "s")):
         if isinstance(value, kind):
             return {node: [_tree(item, raw, depth + 1) for item in value]}
-    if isinstance(value, dict):
-        return {"d": [[_tree(k, raw, depth + 1), _tree(v, raw, depth + 1)] for k, v in value.items()]}
     return {"o": type(value).__name__}
 
 
@@ -309,7 +322,7 @@ def _value(node: Any, raw: Callable[[str, Any], Any], budget: list[int], depth: 
     if type(node) is not dict or len(node) != 1:
         raise WireError("a part of unknown form")
     ((kind, content),) = node.items()
-    if kind in ("t", "b", "r"):
+    if kind in ("t", "b"):
         return raw(kind, content)
     if kind in ("s", "d"):
         budget[1] -= len(content)

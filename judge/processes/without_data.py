@@ -26,5 +26,4 @@ def import_for(source: str) -> None:
 
 def bring_in() -> None:
     """Import what was left out, if something was."""
-    if hasattr(torch, "_meta_registrations"):
-        _ = torch._meta_registrations.activate_meta  # a stand-in is asked for something
+    _ = getattr(getattr(torch, "_meta_registrations", None), "activate_meta", None)  # a stand-in is asked for something
