@@ -25,6 +25,11 @@ gc.disable()  # an import makes no garbage worth the passes; the zygote freezes 
 
 TESTED = "2.13."  # the versions of torch of whose import something may be left out
 LEFT_OUT = ("torch._meta_registrations", "torch.export")
+WITH_THEM = (  # modules that only these import, and that others of torch take for granted as attributes
+    "torch._custom_op.autograd", "torch._custom_op.impl", "torch._custom_ops", "torch._decomp", "torch._export",
+    "torch._prims", "torch._prims_common.wrappers", "torch._refs", "torch.fx.passes.infra",
+    "torch.testing._internal.common_dtype", "torch.utils._content_store",
+)  # fmt: skip
 
 
 def read_exactly(count: int) -> bytes:
@@ -63,7 +68,7 @@ class StandIn(types.ModuleType):
         if name.startswith("__") and name != "__path__":  # what is asked of every module
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         left_out.bring_in()
-        return getattr(sys.modules[self.__name__], name)
+        return getattr(importlib.import_module(self.__name__), name)
 
 
 class Already(importlib.abc.Loader):
@@ -111,6 +116,13 @@ class LeftOut(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         torch = sys.modules["torch"]
         torch._C._set_generator_metaclass(sys.modules["torch._opaque_base"].OpaqueBaseMeta)
 
+    def imported(self) -> None:
+        """From now on whatever is missing is brought in."""
+        self.importing = False
+        for name in WITH_THEM if self.stand_ins else ():
+            package, _, part = name.rpartition(".")
+            vars(sys.modules[package]).setdefault(part, StandIn(name))
+
     def bring_in(self) -> None:
         """Import what was left out, in torch's own order: each is a part of many circles."""
         with self.lock:
@@ -145,7 +157,7 @@ import torch.utils._device  # noqa: E402
 import torch.utils.serialization.config  # noqa: E402
 
 torch.set_num_threads(1)
-left_out.importing = False
+left_out.imported()
 sys.meta_path[:2] = Harness(marshal.loads(read_part())), left_out
 
 from judge.processes import zygote  # noqa: E402

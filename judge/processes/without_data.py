@@ -1,8 +1,9 @@
 """What boot.py leaves out of torch's import, for the few files that may need it.
 
 Kernels for tensors on the meta device, of a shape and no values, are registered by an import of _meta_registrations.
-Who makes such a tensor asks that module for nothing, nor does who takes torch._refs for granted. So a file is searched
-for the words that announce it; one that imports these modules gets them without.
+Who makes such a tensor asks that module for nothing, nor do its operators of torch.ops. So a file is searched for the
+words that announce it; one that imports these modules gets them without. Words of what asks for them by itself save a
+call the time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 _WORDS = (
     "meta", "fake", "compile", "export", "fx", "dynamo", "inductor", "functorch", "skip_init", "nested", "stateless",
     "trace", "decomp", "_refs", "prims", "_custom_op", "vmap",
+    "broadcast_shapes",
 )  # fmt: skip
 
 
