@@ -254,6 +254,16 @@ def _compare_gradients(observed: Observation, expected: Observation, label: Labe
     for name in observed.detached:
         if name not in expected.detached:
             result.differences.append(Difference("gradient", name, "is cut off from the graph: no gradient flows back"))
+    for name in observed.untouched:
+        if name not in expected.untouched:
+            result.differences.append(
+                Difference("gradient", f"gradient of {label(name)}", "is missing: no gradient reaches it in this dtype")
+            )
+    for name in observed.infinite:
+        if name not in expected.infinite:
+            result.differences.append(
+                Difference("gradient", f"gradient of {label(name)}", "is not finite in this dtype")
+            )
     if any(difference.facet == "gradient" for difference in result.differences):
         return
     norms = [torch.linalg.vector_norm(wide(g)).item() for g in expected.gradients.values() if g is not None]
@@ -264,6 +274,9 @@ def _compare_gradients(observed: Observation, expected: Observation, label: Labe
         result.worst = max(result.worst, error)
         if difference:
             result.differences.append(difference)
+    for name in observed.apart:
+        message = "is missing, or another, where other inputs need no gradient"
+        result.differences.append(Difference("gradient", f"gradient of {label(name)}", message))
 
 
 def _gradient(

@@ -225,8 +225,16 @@ class DrawnProblem:
         if seen in self._kinds:
             return watched
         self._kinds.update((kind, seen))
-        again = () if program.light else ("again",)
+        again = () if program.light else ("again", *self._apart(program))
         return (*again, "closed" if _about_files(program) else "device", *watched)  # what a file holds is on the CPU
+
+    def _apart(self, program: Program) -> tuple[str, ...]:
+        """Once of each entry point whose inputs alone say what needs a gradient."""
+        own = any(step.kind in ("leaf", "given", "gradients", "sgd_step") for step in program.steps)
+        if own or ("apart", program.entry) in self._kinds:
+            return ()
+        self._kinds.add(("apart", program.entry))
+        return ("apart",)
 
     def _watched(self, program: Program) -> tuple[str, ...]:
         """Once of each entry point and dtype, and once more where dropout acts."""
@@ -245,7 +253,7 @@ class DrawnProblem:
         double = replace(call, data=wire.encode_call(in_dtype(replace(call.program, dtype="float64"))))
         exact = self._expect(double)
         values = {name: _like(value, low.values[name]) for name, value in exact.values.items()}
-        return replace(exact, values=values, detached=low.detached)
+        return replace(exact, values=values, detached=low.detached, untouched=low.untouched, infinite=low.infinite)
 
     def _check(self, check: Check, observations: Sequence[Observation]) -> list[Difference]:
         try:

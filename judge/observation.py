@@ -44,6 +44,9 @@ class Observation:
     tracked: dict[str, Any] = field(default_factory=dict)
     overwritten: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    untouched: tuple[str, ...] = ()
+    infinite: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
     generator: bool = False
@@ -76,6 +79,9 @@ def from_parts(raw: dict[str, Any]) -> Observation:
         tracked=_values(raw.get("tracked", {})),
         overwritten=_names(raw.get("overwritten", [])),
         stale=_names(raw.get("stale", [])),
+        apart=_names(raw.get("apart", [])),
+        untouched=_names(raw.get("untouched", [])),
+        infinite=_names(raw.get("infinite", [])),
         changed=_pairs([*_list(raw.get("changed", [])), *_list(raw.get("grad_changed", []))]),
         settings=_names(raw.get("settings", [])),
         generator=generator,

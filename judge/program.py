@@ -76,9 +76,9 @@ class Program:
     training). ``light``: one run only, without gradients. ``differentiate``: the observed names, or their parts'
     paths ("output.0"), whose cotangents are drawn (None: all). ``raises``: the built-in exception that is asked for
     ("KeyError", or "KeyError or ValueError"), ``naming`` the value that its message should name. ``extras``: further
-    runs, "again", "device" (under the guard of closed functions) or "closed" alone; or instead one that measures a
-    "stream", or one that notes what a module's parts get and give, a "trace". ``no_grad``: all runs are inside
-    torch.no_grad(). ``anywhere``: results need not be on the inputs' device.
+    runs, "again", "apart", "device" (under the guard of closed functions) or "closed" alone; or instead one that
+    measures a "stream", or one that notes what a module's parts get and give, a "trace". ``no_grad``: all runs are
+    inside torch.no_grad(). ``anywhere``: results need not be on the inputs' device.
     """
 
     steps: tuple[Step, ...]

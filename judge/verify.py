@@ -11,6 +11,7 @@ order; the first complaint is the first thing to mend:
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -98,8 +99,15 @@ def verify(
     """
     heaviest = sorted(problems, key=lambda problem: -(problem.folder / "hidden" / "mutants.toml").stat().st_size)
     how = How(seed, production, quick, at_once=max(1, workers // max(1, len(heaviest))))
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        proofs = [pool.submit(_prover(problem)(problem, engine, progress, how).prove) for problem in heaviest]
+    mixed = len({problem.kind == "tests" for problem in heaviest}) > 1
+    with contextlib.ExitStack() as stack:
+        # Runs of tests let an engine import what they need; submissions of other kinds never find it there.
+        apart = stack.enter_context(Engine("auto" if engine.forks else "process")) if mixed else engine
+        pool = stack.enter_context(ThreadPoolExecutor(max_workers=workers))
+        proofs = [
+            pool.submit(_prover(problem)(problem, apart if problem.kind == "tests" else engine, progress, how).prove)
+            for problem in heaviest
+        ]
         yield from (proof.result() for proof in as_completed(proofs))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
 from judge.processes import hygiene, wire
 from judge.processes.run import Run, attempt
+
+_ALIKE = 1e-5
 
 
 def gradients(run: Run, pool: torch.Tensor, trusted: bool = False) -> dict[str, Any]:
@@ -65,6 +68,44 @@ def gradients(run: Run, pool: torch.Tensor, trusted: bool = False) -> dict[str, 
         "grad_changed": run.changed,
         "scales": sizes,
     }
+
+
+def reach(run: Run, pool: torch.Tensor) -> dict[str, Any]:
+    """Where the gradients of a run in a low dtype get to: what has none, and what has one that is not finite."""
+    tensors = {**run.leaves, **_parameters(run)}
+    results = [tensor for _, tensor in run.floating_results() if tensor.requires_grad]
+    if not run.with_gradients or not results:
+        return {}
+    failure = attempt(lambda: torch.autograd.backward(results, [cotangent(pool, 0, tensor) for tensor in results]))
+    gradients = {name: None if tensor.grad is None else tensor.grad.to_dense() for name, tensor in tensors.items()}
+    return {
+        "gradient_error": failure,
+        "untouched": [name for name, gradient in gradients.items() if gradient is None],
+        "infinite": [n for n, gradient in gradients.items() if gradient is not None and not gradient.isfinite().all()],
+    }
+
+
+def depending(
+    run_of: Callable[[int], Run], known: Mapping[str, torch.Tensor | None], leaves: int, pool: torch.Tensor
+) -> list[str]:
+    """The gradients that are missing, or others than ``known``, in runs where every second input needs none."""
+    largest = max((_norm(gradient) for gradient in known.values() if gradient is not None), default=0.0)
+    names: dict[str, None] = {}
+    for needing in (0, 1) if leaves > 1 else (0,):  # first those in front need none: tokens are data, and weights learn
+        found = gradients(run_of(needing), pool)
+        if found["gradient_error"]:
+            return [name for name, gradient in known.items() if gradient is not None]
+        parts = found["gradients"].items()
+        names |= {name: None for name, gradient in parts if _differ(gradient, known.get(name), largest)}
+    return list(names)
+
+
+def _differ(one: torch.Tensor | None, other: torch.Tensor | None, largest: float) -> bool:
+    """Whether two gradients of one input differ; a missing one is zero."""
+    a, b = (torch.zeros(()) if part is None else part.double() for part in (one, other))
+    if one is not None and other is not None and one.shape != other.shape:
+        return True
+    return _norm(a - b) > _ALIKE * max(_norm(b), largest / 10)
 
 
 def _by_place(leaf: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:

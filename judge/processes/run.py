@@ -25,15 +25,21 @@ _STUDENT_STEPS = ("function", "apply", "method")
 
 
 class Run:
-    """One run of a program. ``values`` are the live named results, ``snapshots`` their bytes when they were made."""
+    """One run of a program. ``values`` are the live named results, ``snapshots`` their bytes when they were made.
+
+    ``scale`` alters the inputs in place. ``needing``: only every second input needs a gradient, from the first one on
+    (1) or from the second one on (0).
+    """
 
     def __init__(
-        self, program: Program, namespace: Namespace, *, with_gradients: bool = False, scale: float | None = None
-    ):
+        self, program: Program, namespace: Namespace, *, with_gradients: bool = False, scale: float | None = None,
+        needing: int | None = None,
+    ):  # fmt: skip
         self.program = program
         self.namespace = namespace
         self.with_gradients = with_gradients
         self.scale = scale
+        self.needing = needing
         self.results: list[Any] = []
         self.values: dict[str, Any] = {}
         self.snapshots: dict[str, bytes] = {}
@@ -158,24 +164,28 @@ class Run:
             self._mark_leaves(index, step)
         if self.scale and step.kind in _STUDENT_STEPS:
             for _, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs)):
-                if tensor.is_floating_point():
-                    self._scale_memory(tensor, self.scale)
+                self._alter_memory(tensor, self.scale)
         args = tuple(self._with_results(arg) for arg in step.args)
         return args, {key: self._with_results(value) for key, value in step.kwargs.items()}
 
-    def _scale_memory(self, tensor: torch.Tensor, scale: float) -> None:
-        """Scale what a tensor is a view of, once: an expanded tensor can't be written to."""
+    def _alter_memory(self, tensor: torch.Tensor, scale: float) -> None:
+        """Alter what a tensor is a view of, once: an expanded tensor can't be written to.
+
+        Floats are scaled; masks and integers are turned round, so that each stays what it may be.
+        """
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in self._scaled:
             self._scaled.add(storage.data_ptr())
-            torch.empty(0, dtype=tensor.dtype).set_(storage).mul_(scale)
+            whole = torch.empty(0, dtype=tensor.dtype).set_(storage)
+            whole.copy_(whole * scale if tensor.is_floating_point() else whole.flip(0))
 
     def _mark_leaves(self, index: int, step: Step) -> None:
         """Let every floating input that was drawn require a gradient, once, under its first path."""
         for path, tensor in hygiene.input_tensors(_by_name(step.args, step.kwargs), str(index)):
             if tensor.is_floating_point() and id(tensor) not in self._seen:
                 self._seen.add(id(tensor))
-                self.leaves[path] = tensor.requires_grad_()
+                if self.needing in (None, len(self._seen) % 2):
+                    self.leaves[path] = tensor.requires_grad_()
 
     def _with_results(self, value: Any) -> Any:
         if isinstance(value, Ref):

@@ -2,9 +2,9 @@
 
 A call runs twice, each time on freshly decoded inputs: (1) without requires_grad: values, and the inputs afterwards;
 (2) with it: the gradients of every floating input and parameter, the same values, and those of the first run untouched.
-Where the call asks for it ("again"), other inputs of the same shapes follow, and then (3) the first again, under
-no_grad; then these inputs edited in place, and, of a module, one call more under no_grad. What it gave is one dict, the
-observation:
+Where the call asks for it ("apart"), the gradients follow where only every second input needs one. Where it asks for it
+("again"), other inputs of the same shapes follow, and then (3) the first again, under no_grad; then these inputs edited
+in place, and, of a module, one call more under no_grad. What it gave is one dict, the observation:
 
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
@@ -13,6 +13,8 @@ observation:
     repeat       the third run's values where they differ        tracked      the second's
     overwritten  names of first results that changed later
     stale        names of results that ignore that their inputs were changed in place since an earlier call
+    apart        names of gradients that are missing, or others, where every second input needs none
+    untouched    in a low dtype, what has no gradient; and infinite, what has one that is not finite
     changed      [[input, "values"], ...]                        settings     names of changed settings
     generator    whether a step used the random generator        device       see device.py
 """
@@ -25,7 +27,7 @@ from typing import Any
 import torch
 
 from judge.processes import hygiene, wire
-from judge.processes.gradients import along_a_stream, gradients
+from judge.processes.gradients import along_a_stream, depending, gradients, reach
 from judge.processes.run import BareRun, KeptRun, Namespace, Run, attempt
 from judge.processes.trace import trace
 from judge.program import Program
@@ -60,6 +62,7 @@ def observe(
         return observation
     if program.light:
         observation["detached"] = _detached(first)
+        observation |= reach(first, pool)
         observation["overwritten"] = sorted(_overwritten(first)) if len(first.values) > 1 else []
         for name in extras.keys() & program.extras:
             observation[name] = extras[name](decode(), namespace)
@@ -68,6 +71,11 @@ def observe(
     observation |= gradients(second, pool)
     if not observation["gradient_error"]:
         observation["tracked"] = _differing(second, first)
+        if "apart" in program.extras:
+            known, leaves = observation["gradients"], len(second.leaves)
+            observation["apart"] = depending(
+                lambda needing: Run(decode(), namespace, with_gradients=True, needing=needing), known, leaves, pool
+            )
     overwritten = _overwritten(first)
     if "again" in program.extras:
         further = _again(decode, namespace, first)
@@ -87,7 +95,9 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
         return along_a_stream(Run(program, namespace, with_gradients=not program.light), pool)
     if program.light or program.raises:
         first = KeptRun(program, namespace, with_gradients=_only_tracked(program))
-        return {"error": attempt(first.execute), "values": first.snapshots, "detached": _detached(first)}
+        failure = attempt(first.execute)
+        found = {} if failure else reach(first, pool)
+        return {"error": failure, "values": first.snapshots, "detached": _detached(first), **found}
     run = KeptRun(program, namespace, with_gradients=True)
     observation = gradients(run, pool, trusted=True)
     return observation | {"error": observation["gradient_error"], "values": run.snapshots}
