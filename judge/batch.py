@@ -86,6 +86,9 @@ class _Desk:
         except (ProblemError, JudgeError) as exc:
             self.clear()  # whatever went wrong, the next one begins with processes of its own
             return not_judged(self._problem, path, exc)
+        except Exception as exc:  # a mistake of ours: one file must not end the judging of all
+            self.clear()
+            return not_judged(self._problem, path, JudgeError(f"judging it raises {type(exc).__name__}: {exc}"))
 
     def abandon(self) -> None:
         """End at once what is being judged, from another thread."""

@@ -80,7 +80,7 @@ def lower_precision(error: float) -> str:
 
 
 def same_form(observed: Observation, expected: Observation, program: Program, label: Label = str) -> Comparison:
-    """For relations: structure, dtype, shape and manners, but no values. Constants may have any form."""
+    """For relations: structure, dtype, shape, finite where they should be, and manners. Constants may have any form."""
     result = Comparison([], [])
     if expected.error or program.raises or observed.error:
         return compare(observed, expected, program, label)
@@ -93,6 +93,8 @@ def same_form(observed: Observation, expected: Observation, program: Program, la
                         result.differences.append(_structure(subject, one, other))
                     continue
                 result.differences += _form(one, other, subject)
+                if not one.isfinite().all() and other.isfinite().all():
+                    result.differences.append(Difference("value", subject, "is not finite"))
     result.differences += manners(observed, label)
     return result
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 _ROOTS = ("torch", "functools", "importlib", "builtins")
 _LONGEST = 200
 _MOST = 16
+_MOST_STEPS = 300_000  # a second or two
 
 # Calls that give back what they are given, in another dress.
 _TRANSPARENT = frozenset({"functools.partial", "torch.compile", "torch.jit.script"})
@@ -67,6 +68,11 @@ class Scope:
     names: dict[str, Meaning] = field(default_factory=dict)
     elsewhere: dict[str, Scope] = field(default_factory=dict)  # global and nonlocal names
     stars: set[str] = field(default_factory=set)  # modules of star imports
+    steps: list[int] = field(default_factory=lambda: [0])  # that were taken in the whole file
+
+    def __post_init__(self) -> None:
+        if self.outer:
+            self.steps = self.outer.steps
 
     @property
     def module(self) -> Scope:
@@ -103,6 +109,9 @@ class Scope:
 
     def meaning(self, node: ast.expr) -> Meaning:
         """Say what an expression may stand for."""
+        self.steps[0] += 1
+        if self.steps[0] > _MOST_STEPS:
+            return UNKNOWN
         if isinstance(node, ast.Name):
             return self.find(node.id)
         if isinstance(node, ast.Attribute):

@@ -168,6 +168,8 @@ class Runner:
         self.ran.settings = tuple(name[:40] for name in settings or ())[:10]
         self.ran.seeded = header.get("seeded") is True
         if isinstance(error, dict):
+            if not _texts([error.get("type"), error.get("message")]):
+                return False
             status: LostStatus = "memory limit" if error.get("kind") == "memory" else "runtime error"
             line, frames = error.get("line"), error.get("traceback")
             message = f"importing the file raises {error.get('type')}: {error.get('message')}"[:_MOST_SAID]

@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from judge.parsing import parse
 
 MOST_BYTES = 256 * 1024
 MOST_REMARKS = 10
+_MOST_MARKS = 30  # as in Unicode's stream-safe format (UAX #15)
 
 # A pipe or a device must not keep us waiting; the flags are missing on Windows.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
@@ -120,6 +122,7 @@ def _decode(path: Path, source: bytes, problem_id: str) -> str:
     if not text.strip():
         raise SubmissionError(f"{path}: is empty; judge show {problem_id} says what to write")
     _refuse_other_coding(path, text)
+    _refuse_piled_marks(path, text)
     return text
 
 
@@ -131,6 +134,19 @@ def _refuse_other_coding(path: Path, text: str) -> None:
             raise _refusal(path, text, f"the coding {cookie[1]} is not utf-8; take the comment out", number, 1)
         if line.strip(" \t\f") and not line.lstrip(" \t\f").startswith("#"):
             return
+
+
+def _refuse_piled_marks(path: Path, text: str) -> None:
+    """Refuse more combining marks on a letter than any language has: Python would order them for minutes."""
+    if text.isascii():
+        return
+    for number, line in enumerate(_lines(text), start=1):
+        piled = 0
+        for column, letter in enumerate(line, start=1):
+            piled = piled + 1 if unicodedata.combining(unicodedata.normalize("NFKD", letter)[-1]) else 0
+            if piled > _MOST_MARKS:
+                message = f"one letter has more than {_MOST_MARKS} combining marks; take them away"
+                raise _refusal(path, text, message, number, column)
 
 
 def _parse(path: Path, text: str) -> ast.Module:

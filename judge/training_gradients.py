@@ -7,7 +7,7 @@
 
 Seeded alike, a module drops the same elements again, so that its output is a function of its parameters and inputs.
 Its slope along a direction is known from two more outputs, and has to be what the gradients say. A submission that
-draws its masks from a generator of its own gives another output for the same seed: of that nothing is said.
+draws its masks from a generator of its own gives another output for the same seed: then some gradient is asked for.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def training_gradients(
 
     def check(observations: Observations) -> str | None:
         seen = observations[0]
-        if not torch.equal(seen["output"], seen["again"]):
-            return None
         of_parameters, *of_inputs = seen["gradients"]
         gradients = {id(state[key]): gradient for key, gradient in of_parameters.items() if gradient is not None}
         gradients |= {id(tensor): gradient for tensor, gradient in zip(floating, of_inputs, strict=True)}
+        if not torch.equal(seen["output"], seen["again"]):
+            return None if any(gradient.any() for gradient in gradients.values()) else "no gradient passes in training"
         found, slopes, bends = [], [], []
         here = float(weighted_sum(seen["output"].detach()))
         for number, direction in enumerate(directions):
@@ -75,8 +75,8 @@ def training_gradients(
         slope, bend = torch.tensor(slopes), torch.tensor(bends).abs()
         allowed = TOLERANCE * slope.norm() + NOISE * bend.kthvalue(DIRECTIONS - 1).values
         smooth = bend <= allowed / 2  # and not so at the corner of a ReLU
-        wrong = (torch.tensor(found) - slope)[smooth].norm() > allowed
-        return "its gradients are not the slopes of its output: they go through other elements" if wrong else None
+        right = (torch.tensor(found) - slope)[smooth].norm() <= allowed
+        return None if right else "its gradients are not the slopes of its output: they go through other elements"
 
     floating = [tensor for tensor in inputs if id(tensor) in moving]
     return one.random(), check

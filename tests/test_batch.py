@@ -12,11 +12,13 @@ import pytest
 from conftest import TINY
 from sample_reports import report
 
+from judge import batch
 from judge.batch import _AHEAD, _Desk, judge_all
 from judge.catalog import load_problem
 from judge.errors import UsageError
 from judge.models import Report
 from judge.report import grades
+from judge.submission import read_submission
 from judge.workspace import python_files
 
 RIGHT = "import torch\n\n\ndef solve(x, y):\n    return torch.softmax(x @ y, -1)\n"
@@ -106,6 +108,22 @@ def test_a_broken_problem_is_a_judge_error_for_each(tmp_path, engine, problem):
     (tmp_path / "answer.py").write_text(RIGHT)
     (one,) = judge_all(broken, [tmp_path / "answer.py"], engine)
     assert one.verdict == "judge error"
+
+
+def test_a_mistake_of_ours_with_one_file_is_told_and_the_others_are_judged(monkeypatch, tmp_path, engine, problem):
+    paths = [tmp_path / name for name in ("one.py", "two.py")]
+    for path in paths:
+        path.write_text(RIGHT, encoding="utf-8")
+
+    def reading(path, problem):
+        if path == paths[0]:
+            raise RecursionError("too deep")
+        return read_submission(path, problem)
+
+    monkeypatch.setattr(batch, "read_submission", reading)
+    first, second = judge_all(problem, paths, engine, workers=1)
+    assert (first.verdict, second.verdict) == ("judge error", "accepted")
+    assert "RecursionError: too deep" in first.message
 
 
 def test_files_and_folders_are_listed_once_each(tmp_path):

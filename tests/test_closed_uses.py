@@ -3,6 +3,7 @@ import textwrap
 
 import pytest
 
+from judge import meanings
 from judge.closed import expand
 from judge.closed_uses import closed_uses
 
@@ -290,4 +291,11 @@ def test_meanings_that_multiply_are_given_up_in_time():
     source = (
         "import torch\na = torch\n" + "a = a.nn if x else a.functional\n" * 500 + "def solve(x): return a.layer_norm(x)"
     )
+    assert uses(source) == []
+
+
+def test_a_file_that_is_made_to_take_for_ever_is_not_followed(monkeypatch):
+    source = "def solve(x): return F.layer_norm(F.layer_norm(x, (3,)), (3,))"
+    assert uses(source) == [(LAYER_NORM, True)]
+    monkeypatch.setattr(meanings, "_MOST_STEPS", 2)
     assert uses(source) == []

@@ -480,6 +480,24 @@ def test_a_relation_asks_for_the_form_and_not_for_values():
     assert same_form(Observation(), other, PROGRAM).differences
 
 
+def test_a_relation_asks_for_numbers_where_the_reference_gives_numbers():
+    nan = Observation(values={"output": matrix() * float("nan")})
+    (found,) = same_form(nan, Observation(values={"output": matrix()}), PROGRAM).differences
+    assert (found.facet, found.message) == ("value", "is not finite")
+    assert same_form(nan, nan, PROGRAM).differences == []
+
+
+def test_gradients_in_a_low_dtype_and_apart_are_compared_with_the_references():
+    output = {"output": matrix()}
+    odd = Observation(values=output, untouched=("x",), infinite=("y",), apart=("z",))
+    said = [(d.facet, d.subject) for d in compare(odd, Observation(values=output), PROGRAM).differences]
+    assert said == [("gradient", "gradient of x"), ("gradient", "gradient of y")]
+    apart = compare(Observation(values=output, apart=("z",)), Observation(values=output), PROGRAM)
+    assert [(d.facet, d.subject) for d in apart.differences] == [("gradient", "gradient of z")]
+    like = Observation(values=output, untouched=("x",), infinite=("y",))
+    assert compare(like, like, PROGRAM).differences == []
+
+
 def test_a_constant_may_have_any_form_in_a_relation():
     one = Call()
     one.constant("LINES").observe("lines")

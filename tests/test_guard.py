@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import sys
 import threading
 import types
@@ -191,16 +192,31 @@ def test_an_operator_that_is_taken_apart_before_it_is_dispatched_is_seen():
             "torch.nn.functional.layer_norm",
         ),
         (
+            "done = threading.Event()\n_thread.start_new_thread(lambda: (F.layer_norm(x, (3,)), done.set()), ())\n"
+            "done.wait()\nreturn x",
+            "torch.nn.functional.layer_norm",
+        ),
+        (
+            "class Mine(threading.Thread):\n    def _bootstrap(self):\n        F.layer_norm(x, (3,))\n"
+            "        self._started.set()\n        done.set()\n"
+            "done = threading.Event()\nMine(daemon=True).start()\ndone.wait()\nreturn x",
+            "torch.nn.functional.layer_norm",
+        ),
+        (
             "one = threading.Timer(0, F.layer_norm, (x, (3,)))\none.start()\none.join()\nreturn x",
             "torch.nn.functional.layer_norm",
         ),
     ],
 )
 def test_what_a_thread_does_is_seen(monkeypatch, closed_class, body, seen):
-    monkeypatch.setattr(threading.Thread, "_bootstrap", threading.Thread._bootstrap)
+    for module in (_thread, threading):
+        for name in [name for name in vars(module) if name.lstrip("_").startswith(("start_new", "start_joinable"))]:
+            monkeypatch.setattr(module, name, getattr(module, name))  # as it is, afterwards
     guard = Guard((*CLOSED, "shelf.Norm"))
     guard.watch_threads()
-    namespace, _ = load(body, HEAD + "import shelf, threading\nfrom concurrent.futures import ThreadPoolExecutor\n")
+    namespace, _ = load(
+        body, HEAD + "import _thread, shelf, threading\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    )
     guard.run(call("f", torch.randn(2, 3)).program, namespace)
     assert seen in guard.seen
 

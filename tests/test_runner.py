@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from judge.authoring import Call, Result, call, module_call
+from judge.drawn import in_dtype
 from judge.labels import Labels, describe_call
 from judge.observation import from_parts
 from judge.processes import runner, wire
@@ -219,7 +220,7 @@ def test_a_light_call_of_several_steps_sees_an_earlier_result_that_is_overwritte
     assert observe(one, OneBuffer=nn.Identity).overwritten == ()
 
 
-def test_the_altered_run_halves_every_floating_input_once():
+def test_the_altered_run_halves_every_floating_input_once_and_turns_others_round():
     seen = []
     x, wide = normal(2, 3), normal(4)
 
@@ -231,7 +232,94 @@ def test_the_altered_run_halves_every_floating_input_once():
     first, second, altered, third, edited = seen
     for one, other in ((first, 1.0), (second, 1.0), (altered, 0.5), (third, 1.0), (edited, 0.5)):
         assert [part.tolist() for part in one[:3]] == [(other * part).tolist() for part in (x, x, wide.expand(5, 4))]
-        assert one[3].tolist() == [0, 1, 2]
+        assert one[3].tolist() == ([0, 1, 2] if other == 1 else [2, 1, 0])
+
+
+def test_a_mask_that_is_kept_inverted_is_stale():
+    inverted = {}
+
+    def keeping(x, mask):
+        return x.masked_fill(inverted.setdefault(id(mask), (~mask, mask))[0], 0.0)
+
+    one = call("f", normal(2, 3), torch.tensor([True, True, False]))
+    assert observe(one, "again", f=keeping).stale == ("output",)
+    assert observe(one, "again", f=lambda x, mask: x.masked_fill(~mask, 0.0)).stale == ()
+
+
+class OnlyIf(torch.autograd.Function):
+    """A product whose second gradient is given only where the first one is asked for."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, y = ctx.saved_tensors
+        return gradient * y, gradient * x if ctx.needs_input_grad[0] else None
+
+
+class Scaled(nn.Module):
+    def __init__(self, learns):
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((3,), 2.0, dtype=torch.float64))
+        self.learns = learns
+
+    def forward(self, x):
+        with torch.set_grad_enabled(self.learns or x.requires_grad):
+            return self.scale * x
+
+
+def test_gradients_that_depend_on_what_else_needs_one_are_seen():
+    x, y = normal(2, 3), normal(2, 3, seed=2)
+    assert observe(call("f", x, y), "apart", f=OnlyIf.apply).apart == ("0.1",)
+    assert observe(call("f", x, y), "apart", f=torch.mul).apart == ()
+    assert observe(call("f", y, x), "apart", f=lambda a, b: OnlyIf.apply(b, a)).apart == ("0.0",)
+    one = Call()
+    module = one.construct("Scaled", learns=False)
+    one.apply(module, x).observe("output")
+    assert observe(one, "apart", Scaled=Scaled).apart == ("scale",)
+    assert observe(one, "apart", Scaled=lambda learns: Scaled(learns=True)).apart == ()
+
+
+def test_in_a_low_dtype_gradients_that_are_missing_or_not_finite_are_named():
+    one = call("f", normal(2, 3), normal(2, 3)).in_dtype(torch.bfloat16)
+    one._steps = list(in_dtype(one.program).steps)
+    seen = observe(one, f=lambda x, y: x.detach() * y + (y - y).square().sum().sqrt())
+    assert (seen.untouched, seen.infinite, seen.gradient_error) == (("0.0",), ("0.1",), None)
+    seen = observe(one, f=lambda x, y: x * y)
+    assert (seen.untouched, seen.infinite) == ((), ())
+    broken = type("Broken", (OnlyIf,), {"backward": staticmethod(lambda ctx, gradient: 1 / 0)})
+    assert observe(one, f=broken.apply).gradient_error.type == "ZeroDivisionError"
+
+
+def test_memory_that_a_constructor_never_writes_to_holds_nan():
+    class Empty(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.empty(3))
+            self.count = nn.Linear(3, 3).weight.isfinite().all()
+            assert not torch.are_deterministic_algorithms_enabled() or torch.get_deterministic_debug_mode() == 1
+
+    one = Call()
+    module = one.construct("Empty")
+    one.attribute(module, "weight").observe("weight")
+    one.attribute(module, "count").observe("count")
+    seen = observe(one, Empty=Empty)
+    assert seen.values["weight"].isnan().all()
+    assert seen.values["count"]
+    assert not torch.are_deterministic_algorithms_enabled()
+
+    def switches():
+        torch.use_deterministic_algorithms(True)
+        return nn.Identity()
+
+    try:
+        assert observe(one, Empty=switches).error  # an identity has no weight
+        assert torch.get_deterministic_debug_mode() == 2
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def test_a_result_that_is_kept_by_its_inputs_identity_is_stale():

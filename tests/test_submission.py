@@ -267,6 +267,14 @@ def test_pythons_own_warnings_stay_away_from_the_terminal(read, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("where", ["# {}\n", "x{} = 1\n", "text = '{}'\n"])
+def test_piles_of_combining_marks_are_refused_and_languages_are_not(read, refuse, where):
+    refused = refuse(("def solve(x, y=None): return x\n" + where.format("a" + "\u0301\u0316" * 16)).encode())
+    assert "one letter has more than 30 combining marks" in refused.message
+    assert refused.line == 2
+    read(("def solve(x, y=None): return x\n" + where.format("e\u0301\u0316가각ｶﾞ" * 40)).encode())
+
+
 def test_a_file_is_never_run(read):
     read(RIGHT + "raise SystemExit\n")
 

@@ -69,6 +69,16 @@ class OtherMasksOnTheWayBack(Right):
         return checkpoint(lambda h: self.dropout(h).tanh(), hidden, use_reentrant=False, preserve_rng_state=False)
 
 
+class NotANumber(Right):
+    def drop(self, hidden):
+        return self.dropout(hidden) + 0 * hidden.sub(hidden.detach()).square().sqrt()
+
+
+class CutOffWithAnOwnGenerator(OwnGenerator):
+    def forward(self, x):
+        return super().forward(x).detach() + 0 * x.sum()
+
+
 class NoGradientForTheInput(Right):
     def forward(self, x):
         return super().forward(x.detach()) + 0 * x.sum()
@@ -89,7 +99,16 @@ def test_right_gradients_pass_under_every_seed(block):
 
 
 @pytest.mark.parametrize(
-    "block", [Detached, DetachedWhereKept, Unscaled, OtherMasksOnTheWayBack, NoGradientForTheInput]
+    "block",
+    [
+        Detached,
+        DetachedWhereKept,
+        Unscaled,
+        OtherMasksOnTheWayBack,
+        NotANumber,
+        CutOffWithAnOwnGenerator,
+        NoGradientForTheInput,
+    ],  # fmt: skip
 )
 def test_gradients_that_go_elsewhere_are_seen_under_every_seed(block):
     assert [seed for seed in range(40) if not complaint(block, seed)] == []

@@ -10,10 +10,11 @@ TorchDispatchMode the operators that scripted code reaches (aten::native_layer_n
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,8 @@ from judge.processes.faults import SUBMISSION
 from judge.processes.gradients import gradients
 from judge.processes.run import BareRun, Namespace, Run, attempt
 from judge.program import Program
+
+_ALTERED = 0.75  # what inputs are scaled by where gradients are asked for
 
 
 class Guard:
@@ -52,8 +55,11 @@ class Guard:
             attempt(Run(program, namespace).execute)
 
     def run_with_gradients(self, program: Program, namespace: Namespace, pool: torch.Tensor) -> None:
-        """Run the call, and its backward pass under both modes; one that is judged by values has none."""
-        run = BareRun(program, namespace, with_gradients=True)
+        """Run the call, and its backward pass under both modes; one that is judged by values has none.
+
+        On inputs of other values: of those that were there before, a submission may remember the results.
+        """
+        run = BareRun(program, namespace, with_gradients=True, scale=_ALTERED)
         with self.watching(deep=not program.light):
             if program.light:
                 attempt(run.execute)
@@ -67,14 +73,24 @@ class Guard:
             yield
 
     def watch_threads(self) -> None:
-        """Watch from now on whatever a threading.Thread does: modes are a thread's own."""
-        bootstrap = threading.Thread._bootstrap  # type: ignore[attr-defined]
+        """Watch from now on whatever another thread does, however it is started: modes are a thread's own."""
+        for name in ("start_new_thread", "start_new", "start_joinable_thread"):
+            start = getattr(_thread, name, None)
+            if start is not None:
+                watched = self._watching_start(start)
+                for module, known in ((_thread, name), (threading, f"_{name}")):
+                    if hasattr(module, known):
+                        setattr(module, known, watched)
 
-        def watched(thread: threading.Thread) -> None:
-            with self.watching():
-                bootstrap(thread)
+    def _watching_start(self, start: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            def run(*given: Any, **named: Any) -> Any:
+                with self.watching():
+                    return function(*given, **named)
 
-        threading.Thread._bootstrap = watched  # type: ignore[attr-defined]
+            return start(run, *args, **kwargs)
+
+        return watched
 
     def note(self, name: str) -> None:
         self.seen.setdefault(name, _line())

@@ -21,6 +21,7 @@ from judge.program import Program, Ref, ScratchPath, Step
 
 Namespace = dict[str, Any]
 _deepcopy = copy.deepcopy
+_WARN = 1  # of PyTorch's deterministic modes the one that refuses nothing
 _STUDENT_STEPS = ("function", "apply", "method")
 
 
@@ -89,7 +90,7 @@ class Run:
         if step.kind == "function":
             return self._name(step)(*args, **kwargs)
         if step.kind == "construct":
-            return self._constructed(index, self._name(step)(**kwargs))
+            return self._constructed(index, _construct(self._name(step), kwargs))
         if step.kind == "constant":
             return self._name(step)
         if step.kind == "apply":
@@ -214,6 +215,17 @@ class Run:
         if self.program.random:
             return True
         return step.target is not None and id(self._resolve(step.target)) in self._training
+
+
+def _construct(make: Callable[..., Any], kwargs: dict[str, Any]) -> Any:
+    """Call it where memory that nobody writes to holds NaN: torch.empty is no initialization."""
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode(_WARN)
+    try:
+        return make(**kwargs)
+    finally:
+        if torch.get_deterministic_debug_mode() == _WARN:  # else it was changed
+            torch.set_deterministic_debug_mode(before)
 
 
 def weighted_sum(result: torch.Tensor) -> torch.Tensor:

@@ -93,7 +93,7 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
     program = wire.decode_call(call)
     if "stream" in program.extras:
         return along_a_stream(Run(program, namespace, with_gradients=not program.light), pool)
-    if program.light or program.raises:
+    if program.light:
         first = KeptRun(program, namespace, with_gradients=_only_tracked(program))
         failure = attempt(first.execute)
         found = {} if failure else reach(first, pool)
@@ -105,7 +105,7 @@ def results(namespace: Namespace, call: bytes, pool: torch.Tensor) -> dict[str, 
 
 def _only_tracked(program: Program) -> bool:
     """Whether a light call's one run is on inputs that require grad: of low dtypes no gradients are measured."""
-    return program.light and program.dtype != "float64" and not (program.random or program.raises)
+    return program.light and program.dtype != "float64" and not program.random
 
 
 def _detached(run: Run) -> list[str]:

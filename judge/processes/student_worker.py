@@ -44,7 +44,8 @@ from judge.program import Program
 LOADING = -1
 # Words without which a file reaches PyTorch through Python's own names only, where the function mode sees it.
 _PAST_PYTHON = (
-    "jit", "script", "_C", "ops", "compile", "export", "functorch", "trace", "getattr", "eval(", "exec", "vars",
+    "jit", "script", "_C", "ops", "compile", "export", "functorch", "trace", "getattr", "attrgetter", "methodcaller",
+    "eval(", "exec", "vars",
     "import_module", "__import__", "__dict__", "globals", "modules", "ctypes", "cpp", "library", "aten", "native",
 )  # fmt: skip
 OURS = ("judge", "reference", "problems", "cli")

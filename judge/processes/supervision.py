@@ -31,6 +31,7 @@ _START_SECONDS = 120.0
 _LAST_ANSWERS_SECONDS = 1.0
 _CHUNK = 1 << 16
 _FRAME_COSTS = 1 << 12  # bytes that an empty frame takes here
+_PARSED = 24  # times its bytes that a header takes
 _MOST_ANSWERS = 3 << 27  # of a student worker altogether, kept for whoever reads them; running.py allows less
 _MOST_ANSWER = 1 << 27  # of a student worker in one frame; its harness gives 64 MiB of values at most
 
@@ -120,8 +121,11 @@ class Worker:
 
     def _read(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb", buffering=_CHUNK) as stream:
+            taken = 0
 
             def read_exactly(count: int) -> bytes:
+                nonlocal taken
+                taken += count
                 data = stream.read(count)
                 if len(data) < count:
                     raise EOFError
@@ -130,8 +134,9 @@ class Worker:
             total = 0
             try:
                 while True:
+                    taken = 0
                     header, body = frames.read(read_exactly, max_body=self._max_body)
-                    total += len(body) + _FRAME_COSTS
+                    total += len(body) + (taken - len(body)) * _PARSED + _FRAME_COSTS
                     if self._max_total is not None and total > self._max_total:
                         raise frames.FrameError("all answers together are too large")
                     self.events.put(Event("frame", time.monotonic(), header, body))

@@ -67,7 +67,7 @@ class Opaque:
 
 
 def encode_call(program: Program) -> bytes:
-    """A program and the tensors it holds. Trusted on both sides."""
+    """A program and the tensors it holds; not which error is asked for, which nobody needs who runs it."""
     storages: dict[int, int] = {}
     tensors: dict[int, int] = {}
     table: list[list[Any]] = []
@@ -98,9 +98,8 @@ def encode_call(program: Program) -> bytes:
     ]
     header = {
         "steps": steps, "dtype": program.dtype, "random": program.random, "light": program.light,
-        "differentiate": program.differentiate, "raises": program.raises, "naming": program.naming,
-        "extras": program.extras, "no_grad": program.no_grad, "anywhere": program.anywhere,
-        "tensors": table, "blobs": [len(blob) for blob in blobs],
+        "differentiate": program.differentiate, "extras": program.extras, "no_grad": program.no_grad,
+        "anywhere": program.anywhere, "tensors": table, "blobs": [len(blob) for blob in blobs],
     }  # fmt: skip
     return join(header, blobs)
 
@@ -148,7 +147,7 @@ def _built(header: dict[str, Any], memories: list[memoryview], places: list[tupl
     return Program(
         steps, header["dtype"], header["random"], header["light"],
         None if differentiate is None else tuple(differentiate),
-        header["raises"], header["naming"], tuple(header["extras"]), header["no_grad"], header["anywhere"],
+        extras=tuple(header["extras"]), no_grad=header["no_grad"], anywhere=header["anywhere"],
     )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 Kernels for tensors on the meta device, of a shape and no values, are registered by an import of _meta_registrations.
 Who makes such a tensor asks that module for nothing, nor do its operators of torch.ops. So a file is searched for the
-words that announce it; one that imports these modules gets them without. Words of what asks for them by itself save a
-call the time.
+words that announce it; one that imports these modules gets them without. There are words, too, for what would bring
+them in by itself, in the midst of a call or of a walk through all modules.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 _WORDS = (
     "meta", "fake", "compile", "export", "fx", "dynamo", "inductor", "functorch", "skip_init", "nested", "stateless",
     "trace", "decomp", "_refs", "prims", "_custom_op", "vmap",
-    "broadcast_shapes",
+    "broadcast_shapes", "sys.modules",
 )  # fmt: skip
 
 
