@@ -76,7 +76,8 @@ def reach(run: Run, pool: torch.Tensor) -> dict[str, Any]:
     results = [tensor for _, tensor in run.floating_results() if tensor.requires_grad]
     if not run.with_gradients or not results:
         return {}
-    failure = attempt(lambda: torch.autograd.backward(results, [cotangent(pool, 0, tensor) for tensor in results]))
+    total = sum(((tensor * cotangent(pool, 0, tensor)).sum().double() for tensor in results), torch.zeros(()))
+    failure = attempt(lambda: torch.autograd.backward(total))
     gradients = {name: None if tensor.grad is None else tensor.grad.to_dense() for name, tensor in tensors.items()}
     return {
         "gradient_error": failure,
