@@ -135,7 +135,20 @@ def test_light_calls_are_only_looked_at_elsewhere_and_errors_not_at_all(problem)
     """
     reference = DOUBLE + "\n\ndef g(x):\n    raise ValueError\n"
     extras = [call.program.extras for call in problem(cases, reference).calls]
-    assert extras == [("device",), (), (), ("again", "device", "watched"), ()]
+    assert extras == [("device",), (), (), ("again", "apart", "device", "watched"), ()]
+
+
+def test_what_needs_gradients_by_itself_is_not_held_apart(problem):
+    cases = """
+    @case
+    def leaves(draw):
+        "is right"
+        one = Call()
+        one.function("f", one.leaf(draw.normal(2))).observe("output")
+        return [one, call("f", draw.normal(2)), call("f", draw.normal(2), 1)]
+    """
+    extras = [call.program.extras for call in problem(cases, run=False).calls]
+    assert ["apart" in asked for asked in extras] == [False, True, False]
 
 
 def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
@@ -149,7 +162,7 @@ def test_a_call_about_files_is_not_looked_at_elsewhere(problem):
         return [call("f", draw.normal(2), kept), call("f", draw.normal(2), path=kept).values_only()]
     """
     assert [call.program.extras for call in problem(cases, run=False).calls] == [
-        ("again", "closed", "watched"),
+        ("again", "apart", "closed", "watched"),
         ("closed",),
     ]
 

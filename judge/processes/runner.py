@@ -71,8 +71,8 @@ def observe(
     observation |= gradients(second, pool)
     if not observation["gradient_error"]:
         observation["tracked"] = _differing(second, first)
-        if "apart" in program.extras:
-            known, leaves = observation["gradients"], len(second.leaves)
+        known, leaves = observation["gradients"], len(second.leaves)
+        if "apart" in program.extras and len(known) > 1:
             observation["apart"] = depending(
                 lambda needing: Run(decode(), namespace, with_gradients=True, needing=needing), known, leaves, pool
             )
