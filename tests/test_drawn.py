@@ -145,7 +145,7 @@ def test_what_needs_gradients_by_itself_is_not_held_apart(problem):
         "is right"
         one = Call()
         one.function("f", one.leaf(draw.normal(2))).observe("output")
-        return [one, call("f", draw.normal(2)), call("f", draw.normal(2), 1)]
+        return [one, call("f", draw.normal(2, 3)), call("f", draw.normal(2, 3), 1)]
     """
     extras = [call.program.extras for call in problem(cases, run=False).calls]
     assert ["apart" in asked for asked in extras] == [False, True, False]
