@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from judge.catalog import load_problem
 from judge.pipeline import submit
+from judge.processes import scratch
 from judge.processes.supervision import Engine
 
 TINY = Path(__file__).parent / "tiny_problems"
@@ -71,3 +73,18 @@ def test_a_file_may_come_from_a_folder_beside_it(tmp_path, engine):
     assert source != RIGHT
     report, said = judged(source, tmp_path, engine)
     assert report.verdict == "accepted", said
+
+
+class Own:
+    """A class that nobody knows who did not write it."""
+
+
+def test_a_file_that_only_its_writer_trusts_is_not_readable(tmp_path):
+    path = tmp_path / "kept"
+    torch.save({"weight": torch.ones(2)}, path)
+    assert scratch.readable(path)
+    torch.save({"config": Own()}, path)
+    with torch.serialization.safe_globals([Own]):
+        torch.load(path, weights_only=True)
+        assert not scratch.readable(path)
+        torch.load(path, weights_only=True)

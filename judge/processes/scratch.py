@@ -38,7 +38,9 @@ def listing(run: Any) -> list[str]:
 
 
 def readable(path: Any) -> bool:
-    """Whether the file is one that can be read without running anything from it."""
+    """Whether the file is one that anybody can read without running anything from it."""
+    trusted = torch.serialization.get_safe_globals()  # by this submission, and by nobody else
+    torch.serialization.clear_safe_globals()
     try:
         torch.load(path, weights_only=True)
         return True
@@ -50,3 +52,5 @@ def readable(path: Any) -> bool:
                 return True
         except (SafetensorError, OSError):
             return False
+    finally:
+        torch.serialization.add_safe_globals(trusted)
