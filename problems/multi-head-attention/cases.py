@@ -106,6 +106,18 @@ def of_any_values(draw):
 
 
 @case
+def self_attention_with_masks(draw):
+    "reads masks and single biases also when one tensor is query, key and value"
+    one, x, weights = Call(), draw.normal(2, 5, 12), _weights(draw, 12, 12)
+    padding = torch.arange(5) < torch.tensor([[3], [5]])
+    given = {"mask": padding[:, None, None, :], "bias_v": draw.bias(12)}
+    one.function(ATTENTION, x, x, x, 3, **weights, **given).observe("padding, and a bias of the values")
+    given = {"mask": draw.mask(5, 5, hidden_rows=2), "bias_q": draw.bias(12)}
+    one.function(ATTENTION, x, x, x, 3, **weights, **given).observe("two empty rows, and a bias of the queries")
+    return one.values_only()
+
+
+@case
 def fully_masked_rows(draw):
     "leaves nothing but the output bias to queries that see no key"
     weights, biases = _weights(draw, 12, 10), _biases(draw, 12)
@@ -205,7 +217,8 @@ def lower_precision(draw):
     tokens, weights, biases = _tokens(draw), _weights(draw, 12, 10), _biases(draw, 12)
     mask = draw.mask(2, 1, 5, 7, hidden_rows=2)
     dtypes = (torch.float32, torch.bfloat16)
-    return [call(ATTENTION, *tokens, 3, **weights, **biases, mask=mask).in_dtype(dtype) for dtype in dtypes]
+    calls = [call(ATTENTION, *tokens, 3, **weights, **biases, mask=mask).in_dtype(dtype) for dtype in dtypes]
+    return [*calls, call(ATTENTION, *tokens, 3, **weights).in_dtype(torch.bfloat16)]
 
 
 @case
@@ -226,7 +239,9 @@ def undivided_width(draw):
     query = draw.normal(2, 5, 10)
     return [
         call(ATTENTION, query, query, query, 3, **_weights(draw, 10, 10)).raises(ValueError, naming=10),
-        call(ATTENTION, query, *_tokens(draw, d_key=12)[1:], 4, **_weights(draw, 10, 12)).raises(ValueError, naming=4),
+        call(ATTENTION, query, *_tokens(draw, d_key=12)[1:], 4, **_weights(draw, 10, 12), mask=draw.mask(5, 7)).raises(
+            ValueError, naming=4
+        ),
         call(ATTENTION, query, *_tokens(draw, d_key=20)[1:], 20, **_weights(draw, 10, 20)).raises(
             ValueError, naming=20
         ),
