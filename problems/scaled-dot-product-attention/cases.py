@@ -83,7 +83,7 @@ def in_every_situation(draw, heads):
 
 
 def of_any_values(draw):
-    """Calls on zeros, on tokens that are all alike, and on many tokens, without gradients."""
+    """Calls on zeros, on tokens that are all alike or one tensor, with masks of any rank, and on many tokens."""
     one = Call()
     query, key, value = _tokens(draw, 2, 3)
     for name, tokens in {
@@ -94,8 +94,15 @@ def of_any_values(draw):
     }.items():
         one.function(ATTENTION, *tokens).observe(name)
         one.function(ATTENTION, *tokens, draw.mask(5, 7, hidden_rows=1)).observe(f"{name}, a mask")
+    x = draw.normal(2, 3, 5, 11)
+    one.function(ATTENTION, x, x, x, torch.arange(5) < 3).observe("one tensor for all three, padding")
+    one.function(ATTENTION, query, key, value, draw.mask(1, 5, 7)).observe("a mask (1, 5, 7)")
+    one.function(ATTENTION, query, key, value, torch.tensor(True)).observe("a mask without axes")
+    one.function(ATTENTION, *_tokens(draw, 2, 1, 3), draw.mask(1, 3, 5, 7)).observe("five axes, a mask (1, 3, 5, 7)")
     long = [draw.normal(1, 2, 260, width) for width in (3, 3, 5)]
     one.function(ATTENTION, *long, torch.ones(260, 260).bool().tril()).observe("260 tokens, a causal mask")
+    many_keys = [draw.normal(1, 1, count, 2) for count in (1, 600, 600)]
+    one.function(ATTENTION, *many_keys, scale=3.0).observe("600 keys")
     return one.values_only().under_no_grad()
 
 
@@ -221,10 +228,25 @@ def two_calls(draw):
 
 @case
 def lower_precision(draw):
-    "gives results in float32 and bfloat16 for inputs of these dtypes"
+    "gives results in float32 and bfloat16 for inputs of these dtypes, also where scores are ten thousand"
     mask = draw.mask(2, 1, 5, 7, hidden_rows=2)
     tokens = _tokens(draw, 2, 3)
-    return [call(ATTENTION, *tokens, mask=mask).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)]
+    dtypes = (torch.float32, torch.bfloat16)
+    calls = [call(ATTENTION, *tokens, mask=mask).in_dtype(dtype) for dtype in dtypes]
+    return calls + [_loud_and_plain(draw).in_dtype(dtype) for dtype in dtypes]
+
+
+def _loud_and_plain(draw):
+    """Scores of -10,000 and 10,000, all but one of each query's masked: no rounding changes this weight, which is 1.
+
+    Then ordinary scores, with a given scale and no mask.
+    """
+    query = 100.0 * torch.tensor([[-1.0, -1.0], [1.0, 1.0]]).double()
+    key, value, mask = torch.full((4, 2), 50.0).double(), draw.uniform(0.5, 1.5, 4, 3), draw.permutation(4) == 0
+    one = Call()
+    one.function(ATTENTION, query, key, value, mask, 1.0).observe("large scores")
+    one.function(ATTENTION, *_tokens(draw, 2, 3), scale=0.2).observe("a given scale, no mask")
+    return one
 
 
 def _tokens(draw, *leading):
