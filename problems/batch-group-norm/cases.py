@@ -23,7 +23,18 @@ def fresh_layers(draw):
         _batch_norm(draw.stream(5, 4), *_fresh(4), *reversed(_fresh(4)), True),
         _batch_norm(draw.stream(3, 4, 2), *_fresh(4), *reversed(_fresh(4)), False),
         _group_norm(draw.stream(2, 4, 5), 2, *_fresh(4)),
+        _on_data_in_evaluation(draw),
     ]
+
+
+def _on_data_in_evaluation(draw):
+    """Only gamma and beta need gradients: a layer that is trained with the running values as they are, on data."""
+    one = Call()
+    layer = one.given("linear", weight=draw.gain(4), bias=draw.bias(4))
+    gamma, beta = one.attribute(layer, "weight"), one.attribute(layer, "bias")
+    given = one.function("batch_norm_forward", draw.stream(5, 4), gamma, beta, *_parameters(draw, 4)[2:], False)
+    one.gradients(layer, given[0]).observe("gradients")
+    return one.values_only()
 
 
 def _fresh(channels):
@@ -77,7 +88,17 @@ def batch_eps(draw):
         _batch_norm(draw.stream(6, 4), gamma, beta, running_mean, running_var, False, eps=2.5),
         _batch_norm(draw.normal(6, 4) * 1e-4, gamma, beta, running_mean, running_var, True, eps=1e-8),
         _batch_norm(tiny, gamma, beta, running_mean * 1e-3, narrow * 1e-3, False, eps=1e-8),
+        _batch_eps_with_positions(draw),
     ]
+
+
+def _batch_eps_with_positions(draw):
+    steps = Call()
+    for training in (True, False):
+        parameters = _parameters(draw, 3)
+        given = steps.function("batch_norm_forward", draw.stream(2, 3, 4), *parameters, training, eps=0.37)
+        given.observe("training" if training else "evaluation")
+    return steps.values_only()
 
 
 @case
@@ -143,10 +164,19 @@ def batch_views_and_precision(draw):
         _batch_norm(x, *strided, True),
         _batch_norm(draw.stream(5, 3, 4).transpose(0, 2), *strided, False),
         _batch_norm(draw.expanded(draw.stream(3, 2), 4), *_parameters(draw, 3), True),
-        _batch_norm(draw.normal(6, 3), *_parameters(draw, 3), True).in_dtype(torch.float32),
+        _batch_norm(_narrow_and_constant(draw, 6), *_parameters(draw, 3), True).in_dtype(torch.float32),
         _batch_norm(draw.normal(6, 3), *_parameters(draw, 3), True).in_dtype(torch.bfloat16),
         _batch_norm(draw.normal(6, 3), *_parameters(draw, 3), False).in_dtype(torch.bfloat16),
+        _batch_norm(draw.normal(4, 3, 5), *_parameters(draw, 3), True).in_dtype(torch.bfloat16),
     ]
+
+
+def _narrow_and_constant(draw, examples):
+    """Three channels: one with a variance as small as eps, one whose values are all alike, and an ordinary one."""
+    x = draw.normal(examples, 3)
+    x[:, 0] *= 3e-3
+    x[:, 1] = 0.5
+    return x
 
 
 @case
@@ -177,7 +207,8 @@ def one_or_all_groups(draw):
         _group_norm(draw.stream(2, 4, 5), 1, draw.gain(4), draw.bias(4)),
         _group_norm(draw.stream(3, 4), 1, draw.gain(4), draw.bias(4)),
         _group_norm(draw.stream(2, 4, 5), 4, draw.gain(4), draw.bias(4)),
-        _group_norm(draw.stream(3, 4), 4, draw.gain(4), draw.bias(4)),
+        # By name as no call of its shape before, which makes it one that is watched for what is made on the CPU.
+        _group_norm(draw.stream(3, 4), num_groups=4, gamma=draw.gain(4), beta=draw.bias(4)),
         _group_norm(draw.stream(2, 4, 1), 4, draw.gain(4), draw.bias(4)),
     ]
 
@@ -232,6 +263,7 @@ def group_eps(draw):
         _group_norm(draw.stream(2, 6, 3), 2, draw.gain(6), draw.bias(6), 0.37),
         _group_norm(draw.stream(2, 6, 3), 3, draw.gain(6), draw.bias(6), eps=2.5),
         _group_norm(draw.normal(2, 6, 3) * 1e-4, 2, draw.gain(6), draw.bias(6), eps=1e-8),
+        _of_two_and_four_axes(draw, draw.stream(3, 6), draw.stream(2, 6, 2, 2), 2, eps=0.37),
     ]
 
 
@@ -240,20 +272,23 @@ def group_large_mean(draw):
     "stays accurate where a group's mean is millions of times its spread"
     x = _far_from_zero(draw, 6, 4e6, 20).reshape(2, 6, 4)  # three groups of two channels: 8 values each
     single = _far_from_zero(draw, 6, 1e3, 9).reshape(2, 6, 4)
+    farther = _far_from_zero(draw, 6, 9e6, 20)
     return [
         _group_norm(x, 3, draw.gain(6), draw.bias(6)),
         _group_norm(single, 3, draw.gain(6), draw.bias(6)).in_dtype(torch.float32),
+        _of_two_and_four_axes(draw, farther.reshape(2, 24), farther.reshape(2, 6, 2, 2), 3),
     ]
 
 
 @case
 def indivisible_channels(draw):
     "refuses a number of groups that doesn't divide the channels with a ValueError"
+    shapes = ((2, 10, 4), 4), ((5, 6, 4), 5), ((2, 3, 4), 7), ((4, 6), 4), ((2, 6, 2, 2), 4)
     return [
-        _group_norm(draw.stream(batch, channels, 4), groups, draw.gain(channels), draw.bias(channels)).raises(
+        _group_norm(draw.stream(*shape), groups, draw.gain(shape[1]), draw.bias(shape[1])).raises(
             ValueError, naming=groups
         )
-        for batch, channels, groups in ((2, 10, 4), (5, 6, 5), (2, 3, 7))
+        for shape, groups in shapes
     ]
 
 
@@ -261,12 +296,16 @@ def indivisible_channels(draw):
 def group_views_and_precision(draw):
     "accepts views with any strides, and keeps float32 and bfloat16"
     strided = draw.noncontiguous(draw.gain(6)), draw.noncontiguous(draw.bias(6))
+    narrow = draw.normal(2, 6, 5)
+    narrow[0, :2] *= 3e-3
+    narrow[1, :2] = -0.25
     return [
         _group_norm(draw.noncontiguous(draw.stream(2, 6, 5)), 3, *strided),
         _group_norm(draw.stream(2, 5, 6).transpose(1, 2), 2, *strided),
         _group_norm(draw.expanded(draw.stream(6, 5), 2), 2, draw.gain(6), draw.bias(6)),
-        _group_norm(draw.normal(2, 6, 5), 3, draw.gain(6), draw.bias(6)).in_dtype(torch.float32),
+        _group_norm(narrow, 3, draw.gain(6), draw.bias(6)).in_dtype(torch.float32),
         _group_norm(draw.normal(2, 6, 5), 3, draw.gain(6), draw.bias(6)).in_dtype(torch.bfloat16),
+        _of_two_and_four_axes(draw, draw.normal(3, 6), draw.normal(2, 6, 3, 2), 2).in_dtype(torch.bfloat16),
     ]
 
 
@@ -291,6 +330,15 @@ def _group_norm(*args, **kwargs):
     one = Call()
     one.function("group_norm_forward", *args, **kwargs).observe("output")
     return one
+
+
+def _of_two_and_four_axes(draw, vectors, images, groups, **eps):
+    """Both in one call of two steps, without gradients."""
+    steps = Call()
+    for name, x in (("two axes", vectors), ("four axes", images)):
+        gamma, beta = draw.gain(x.shape[1]), draw.bias(x.shape[1])
+        steps.function("group_norm_forward", x, groups, gamma, beta, **eps).observe(name)
+    return steps.values_only()
 
 
 def _parameters(draw, channels):
