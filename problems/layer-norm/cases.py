@@ -34,7 +34,15 @@ def custom_eps(draw):
         call("layer_norm_forward", x, gamma, beta, 0.37),
         call("layer_norm_forward", x, gamma, beta, eps=2.5),
         call("layer_norm_forward", draw.normal(2, 5, 7) * 1e-4, gamma, beta, eps=1e-8),
+        _custom_eps_of_every_rank(draw),
     ]
+
+
+def _custom_eps_of_every_rank(draw):
+    one = Call()
+    for shape in ((7,), (5, 7), (2, 3, 5, 7)):
+        one.function("layer_norm_forward", draw.stream(*shape), draw.gain(7), draw.bias(7), 0.37).observe(f"x {shape}")
+    return one.values_only()
 
 
 @case
@@ -64,12 +72,17 @@ def large_mean_in_float32(draw):
 
 @case
 def constant_tokens(draw):
-    "gives beta for a token whose features are all equal, with finite gradients"
+    "gives beta for a token whose features are all equal, with finite gradients, in float32 too"
     x = draw.stream(3, 2, 8)
     x[0, 0] = 2.0
     x[1, 1] = -0.5
     x[2, 0] = 0.0
-    return call("layer_norm_forward", x, draw.gain(8), draw.bias(8))
+    narrow = x.clone()
+    narrow[2, 1] = 3e-3 * draw.normal(8)
+    return [
+        call("layer_norm_forward", x, draw.gain(8), draw.bias(8)),
+        call("layer_norm_forward", narrow, draw.gain(8), draw.bias(8)).in_dtype(torch.float32),
+    ]
 
 
 @case
