@@ -48,7 +48,7 @@ def keys_and_offset(draw):
 def long_sequences(draw):
     "works for thousands of tokens"
     return [
-        call("causal_mask", 2, offset=draw.integer(2100, 2300)),
+        call("causal_mask", 2, offset=draw.integer(4200, 4400)),
         call("causal_mask", 2300, 3),
         call("causal_mask", draw.integer(1200, 1300)),
         call("padding_mask", torch.tensor([2200, 3, draw.integer(2060, 2190)]), 2200),
@@ -64,7 +64,13 @@ def fresh_masks(draw):
     edited = steps.function("causal_mask", 4, 6, 1)
     steps.method(edited, "zero_")
     steps.function("causal_mask", 4, 6, 1).observe("after an edit")
-    return steps
+    steps.method(steps.function("causal_mask", 4), "zero_")
+    steps.function("causal_mask", 4).observe("a square after an edit")
+    lengths = 1 + draw.permutation(5)[:3]
+    padding = Call()
+    padding.method(padding.function("padding_mask", lengths, 6), "zero_")
+    padding.function("padding_mask", lengths, 6).observe("padding after an edit")
+    return [steps, padding]
 
 
 @case
@@ -129,6 +135,7 @@ def negative_lengths(draw):
     return [
         call("padding_mask", torch.tensor([-1, 3, 5]), 7).raises(ValueError, naming=-1),
         call("padding_mask", torch.tensor([7, -draw.integer(2, 7)]), 7).raises(ValueError, naming="-"),
+        call("padding_mask", torch.tensor([-2], dtype=torch.int32), 7).raises(ValueError, naming=-2),
     ]
 
 
