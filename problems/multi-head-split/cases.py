@@ -91,6 +91,8 @@ def _in_every_order(draw):
             x = draw.normal(*(1 if other == axis else shape[other] for other in axes)).expand(shape)
             one.function(name, x, *arguments).observe(f"{name}, axis {axis} expanded")
         one.function(name, torch.zeros(shape).double(), *arguments).observe(f"{name}, zeros")
+        behind_another = draw.normal(3, *shape[1:])[1:]  # contiguous, but not from the start of its memory
+        one.function(name, behind_another, *arguments).observe(f"{name}, behind another example")
     return one.values_only()
 
 
