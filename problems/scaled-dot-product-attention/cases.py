@@ -101,8 +101,8 @@ def of_any_values(draw):
     one.function(ATTENTION, *_tokens(draw, 2, 1, 3), draw.mask(1, 3, 5, 7)).observe("five axes, a mask (1, 3, 5, 7)")
     long = [draw.normal(1, 2, 260, width) for width in (3, 3, 5)]
     one.function(ATTENTION, *long, torch.ones(260, 260).bool().tril()).observe("260 tokens, a causal mask")
-    many_keys = [draw.normal(1, 1, count, 2) for count in (1, 600, 600)]
-    one.function(ATTENTION, *many_keys, scale=3.0).observe("600 keys")
+    many, last = [draw.uniform(0.5, 1.5, 1, 1, count, 2) for count in (1, 600, 600)], torch.arange(600)[:, None] >= 512
+    one.function(ATTENTION, many[0], many[1] + 0.3 * last, many[2], scale=3.0).observe("600 keys")
     return one.values_only().under_no_grad()
 
 
