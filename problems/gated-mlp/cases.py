@@ -66,7 +66,7 @@ def any_leading_dimensions(draw):
 
 
 def of_every_shape(draw):
-    """Calls on inputs of every shape, and on zeros, without gradients."""
+    """Calls on inputs of every shape, on zeros and on many tokens, without gradients."""
     one = Call()
     for shape in leading_shapes(12):
         one.function("gated_mlp_forward", draw.normal(*shape, 12), **weights(draw, 12, 20)).observe(f"x {(*shape, 12)}")
@@ -74,6 +74,7 @@ def of_every_shape(draw):
         one.function("gated_mlp_forward", x, **weights(draw, 12, 20)).observe(name)
     zero_gate = {**weights(draw, 12, 20), "weight_gate": torch.zeros(20, 12).double()}
     one.function("gated_mlp_forward", draw.normal(2, 5, 12), **zero_gate, activation="sigmoid").observe("gates of zero")
+    one.function("gated_mlp_forward", draw.normal(2, 2100, 3), **weights(draw, 3, 4)).observe("4200 tokens")
     return one.values_only()
 
 
@@ -121,7 +122,7 @@ def unknown_activation(draw):
     "refuses an activation it does not know with a ValueError"
     x, parts = draw.normal(5, 12), weights(draw, 12, 20)
     unlisted = ("tanh", "swiglu", "geglu", "reglu", "glu", "swish", "linear", "none", "bilinear", "leaky_relu", "elu")
-    unlisted += ("softplus", "sin")
+    unlisted += ("softplus", "sin", "quick_gelu", "relu2", "mish", "selu", "hardswish", "softmax", "None")
     return [call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name) for name in unlisted]
 
 
@@ -129,9 +130,10 @@ def unknown_activation(draw):
 def exact_names(draw):
     "knows the five names exactly as written, and no empty one"
     x, parts = draw.normal(5, 12), weights(draw, 12, 20)
+    spellings = ("SiLU", "Relu", " gelu", "silu ", "si-lu", "relu6", "sig", "gelu_tanh", "gelu_new", "identity_", "")
     return [
-        call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name or None)
-        for name in ("SiLU", " gelu", "relu6", "sig", "gelu_tanh", "identity_", "")
+        call("gated_mlp_forward", x, **parts, activation=name).raises(ValueError, naming=name.strip() or None)
+        for name in spellings
     ]
 
 
@@ -159,6 +161,7 @@ def gated_parameters(draw):
         call("mlp_parameter_count", 4096, 11008, True, False),
         call("mlp_parameter_count", 2**26 + 1, 2**27 + 3, True),
         call("mlp_parameter_count", d_ff, d_ff, True),
+        call("mlp_parameter_count", d_ff, d_model, True),
     ]
 
 
@@ -177,6 +180,8 @@ def matched_width_multiple(draw):
     return [
         *(call("matched_gated_width", d_ff, multiple_of) for d_ff, multiple_of in pairs),
         call("matched_gated_width", d_ff=cut_first, multiple_of=4),
+        call("matched_gated_width", 5, 2),
+        call("matched_gated_width", 6146, 4096),  # one more than a multiple
         call("matched_gated_width", 4 * 8192, 4096),
     ]
 
@@ -190,6 +195,8 @@ def forward_cost(draw):
         call("mlp_forward_flops", tokens, d_model, d_ff, True),
         call("mlp_forward_flops", num_tokens=1, d_model=d_model, d_ff=d_ff, gated=True),
         call("mlp_forward_flops", 2 * 32, 64, 256),
+        call("mlp_forward_flops", tokens, d_ff, d_model),
+        call("mlp_forward_flops", tokens, d_ff, d_ff),
     ]
 
 
