@@ -60,7 +60,7 @@ def large_preactivations(draw):
 
 @case
 def any_leading_dimensions(draw):
-    "takes a single vector, a matrix, any number of leading dimensions and tokens, and tokens that are zero or alike"
+    "takes any number of leading dimensions and tokens, a single feature or channel, and tokens that are zero or alike"
     parts = parameters(draw)
     shapes = [(12,), (5, 12), (1, 1, 12), (2, 3, 1, 5, 12)]
     return [*(call("position_wise_ffn", draw.normal(*shape), **parts) for shape in shapes), of_every_shape(draw)]
@@ -75,8 +75,11 @@ def of_every_shape(draw):
         )
     for name, x in (("zeros", torch.zeros(2, 5, 12).double()), ("equal tokens", draw.expanded(draw.normal(12), 5))):
         one.function("position_wise_ffn", x, **parameters(draw)).observe(name)
+    one.function("position_wise_ffn", draw.normal(2, 5, 12), **parameters(draw)).observe("other tokens")
     one.function("position_wise_ffn", draw.normal(3, 200, 5), **parameters(draw, 5, 300, 4)).observe("600 tokens")
-    return one.values_only()
+    one.function("position_wise_ffn", draw.normal(2, 2100, 1), **parameters(draw, 1, 4, 3)).observe("4200 tokens")
+    one.function("position_wise_ffn", draw.normal(2, 5, 3), **parameters(draw, 3, 1, 4)).observe("one hidden channel")
+    return one.values_only().under_no_grad()
 
 
 @case
@@ -130,7 +133,7 @@ def unknown_activation(draw):
     x, parts = draw.normal(5, 12), parameters(draw)
     return [
         call("position_wise_ffn", x, **parts, activation=name).raises(ValueError, naming=name)
-        for name in ("tanh", "silu", "identity")
+        for name in ("tanh", "silu", "identity", "swish", "sigmoid", "none", "quick_gelu", "relu2", "mish")
     ]
 
 
@@ -138,7 +141,9 @@ def unknown_activation(draw):
 def exact_names(draw):
     "knows the two names exactly as written, and no empty one"
     x, parts = draw.normal(5, 12), parameters(draw)
+    spellings = ("ReLU", "GELU", "Relu", "Gelu", " gelu", "gelu ")
+    others = ("relu6", "gelu_tanh", "gelu_new", "gelu_pytorch_tanh", "elu", "leaky_relu", "linear", "")
     return [
         call("position_wise_ffn", x, **parts, activation=name).raises(ValueError, naming=name.strip() or None)
-        for name in ("ReLU", "GELU", " gelu", "relu6", "gelu_tanh", "gelu_new", "elu", "leaky_relu", "linear", "")
+        for name in (*spellings, *others)
     ]
