@@ -63,13 +63,14 @@ def result_dtypes(draw):
 
 @relation
 def far_in_float64(draw):
-    "is right to 1e-9 in float64 up to position 100,000, also after the same table in float32"
-    starts, sizes = (draw.integer(20_000, 90_000), LAST - 5), (6, 12)
+    "is right to 1e-9 in float64 from position 0 to 100,000, for any number of rows, also after a table in float32"
+    near, far, alone = draw.integer(6000, 8000), draw.integer(20_000, 90_000), draw.integer(50_000, 90_000)
+    tables = [(6, 12, 0), (6, 24, near), (6, 12, far), (1, 12, alone), (1100, 4, LAST - 1099)]
     after_float32 = Call()
-    after_float32.function("sinusoidal_positions", *sizes, starts[1])
-    after_float32.function("sinusoidal_positions", *sizes, starts[1], dtype=torch.float64).observe("output")
-    first = call("sinusoidal_positions", *sizes, starts[0], dtype=torch.float64)
-    return [first, after_float32], _as_exact_as(1e-9, starts)
+    after_float32.function("sinusoidal_positions", 6, 12, LAST - 5)
+    after_float32.function("sinusoidal_positions", 6, 12, LAST - 5, dtype=torch.float64).observe("output")
+    calls = [call("sinusoidal_positions", *table, dtype=torch.float64) for table in tables]
+    return [*calls, after_float32], _as_exact_as(1e-9, [*(table[-1] for table in tables), LAST - 5])
 
 
 @relation
@@ -82,8 +83,8 @@ def far_with_another_base(draw):
 
 @relation
 def far_in_float32(draw):
-    "is right to 1e-6 in float32 up to position 100,000"
-    starts, sizes = (draw.integer(20_000, 90_000), LAST - 5), (6, 12)
+    "is right to 1e-6 in float32 up to position 100,000, and so it is near the start"
+    starts, sizes = (draw.integer(500, 2000), draw.integer(20_000, 90_000), LAST - 5), (6, 12)
     calls = [call("sinusoidal_positions", *sizes, start) for start in starts]
     return calls, _as_exact_as(1e-6, starts)
 
@@ -99,6 +100,9 @@ def fresh_tables(draw):
     edited = steps.function("sinusoidal_positions", 9, 14, dtype=torch.float64)
     steps.method(edited, "zero_")
     steps.function("sinusoidal_positions", 9, 14, dtype=torch.float64).observe("after an edit")
+    edited = steps.function("sinusoidal_positions", 9, 16)
+    steps.method(edited, "zero_")
+    steps.function("sinusoidal_positions", 9, 16).observe("after an edit in float32")
     return steps
 
 
@@ -110,6 +114,7 @@ def odd_widths(draw):
         call("sinusoidal_positions", 3, 1, dtype=torch.float64).raises(ValueError, naming=1),
         call("sinusoidal_positions", 1, 5).raises(ValueError, naming=5),
         call("add_positions", draw.normal(2, 4, 9)).raises(ValueError, naming=9),
+        call("add_positions", draw.normal(2, 4, 1)).raises(ValueError, naming=1),
     ]
 
 
@@ -155,15 +160,16 @@ def equal_sizes(draw):
 
 @relation
 def added_far(draw):
-    "adds vectors that are right to 1e-9 in float64, and to 1e-6 in float32, up to position 100,000"
+    "adds vectors that are right to 1e-9 in float64, and to 1e-6 in float32, from position 0 to 100,000"
     zeros, start = torch.zeros(2, 6, 12, dtype=torch.float64), LAST - 5
     double = call("add_positions", zeros, start)
     single = call("add_positions", zeros, start).in_dtype(torch.float32)
+    from_the_start = call("add_positions", torch.zeros(1, 400, 12, dtype=torch.float64)).in_dtype(torch.float32)
 
     def check(observations):
-        return _as_exact_as(1e-9, [start])(observations[:1]) or _as_exact_as(1e-6, [start])(observations[1:])
+        return _as_exact_as(1e-9, [start])(observations[:1]) or _as_exact_as(1e-6, [start, 0])(observations[1:])
 
-    return [double, single], check
+    return [double, single, from_the_start], check
 
 
 @case
