@@ -13,7 +13,7 @@ def grouped_heads(draw):
     return [
         call(ATTENTION, draw.normal(2, 5, 24), 6, 3, **_weights(draw, 24, 6, 3)),
         call(ATTENTION, draw.normal(2, 5, 24), 6, 2, **_weights(draw, 24, 6, 2)),
-        call(ATTENTION, draw.normal(1, 70, 24), 6, 2, **_weights(draw, 24, 6, 2)),
+        call(ATTENTION, draw.normal(1, 133, 24), 6, 2, **_weights(draw, 24, 6, 2)),
         call(ATTENTION, draw.normal(9, 3, 32), 16, 4, **_weights(draw, 32, 16, 4)),
         call(ATTENTION, draw.normal(2, 5, 32), 16, 2, **_weights(draw, 32, 16, 2)),
     ]
@@ -81,6 +81,9 @@ def every_grouping(draw):
         for shared in (number for number in range(1, heads + 1) if heads % number == 0):
             given = one.function(ATTENTION, x, heads, shared, **_weights(draw, 2 * heads, heads, shared))
             given.observe(f"{heads} heads on {shared}")
+    for heads, shared in ((22, 22), (46, 23)):  # where h / heads * shared rounds to below a whole number
+        given = one.function(ATTENTION, draw.normal(1, 3, heads), heads, shared, **_weights(draw, heads, heads, shared))
+        given.observe(f"{heads} heads on {shared}")
     return one.values_only()
 
 
@@ -92,8 +95,8 @@ def in_every_situation(draw, heads, shared):
     x = draw.normal(2, 5, 24)
     for name, tokens in {"zeros": 0 * x, "tokens that are all alike": x[:, :1].expand(x.shape)}.items():
         one.function(ATTENTION, tokens, heads, shared, **weights, mask=draw.mask(5, 5)).observe(name)
-    causal = torch.ones(200, 200).bool().tril()
-    one.function(ATTENTION, draw.normal(1, 200, 24), heads, shared, **weights, mask=causal).observe("200 tokens")
+    causal = torch.ones(260, 260).bool().tril()
+    one.function(ATTENTION, draw.normal(1, 260, 24), heads, shared, **weights, mask=causal).observe("260 tokens")
     return one.values_only().under_no_grad()
 
 
