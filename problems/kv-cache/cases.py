@@ -92,7 +92,11 @@ def _all_near(draw, of_query, of_key):
 
 @case
 def two_continuations(draw):
-    "can continue from one cache twice, each time as if it were the first"
+    "can continue from one cache twice, each time as if it were the first, inside torch.no_grad() too"
+    return [_continued_twice(draw), _continued_twice(draw).values_only().under_no_grad()]
+
+
+def _continued_twice(draw):
     weights = _weights(draw, 12)
     one = Call()
     prompt = one.function(ATTEND, draw.normal(2, 3, 12), None, 3, **weights).observe("prompt")
@@ -202,7 +206,11 @@ def frozen_inputs(draw):
         learned = one.given("linear", weight=weights["weight_k"], bias=weights["weight_v"], frozen=frozen)
         weights |= {"weight_k": one.attribute(learned, "weight"), "weight_v": one.attribute(learned, "bias")}
         tokens, later = draw.normal(2, 3, 12), draw.normal(2, 2, 12)
-        leaves = [one.leaf(tokens), one.leaf(later)] if frozen else []
+        if frozen:
+            leaves = [one.leaf(tokens), one.leaf(later)]
+        else:
+            leaves = [one.leaf(weights[name]) for name in ("weight_q", "weight_o")]
+            weights["weight_q"], weights["weight_o"] = leaves
         past = draw.normal(2, 3, 2, 4), draw.normal(2, 3, 2, 4)
         first = one.function(ATTEND, leaves[0] if frozen else tokens, past, 3, **weights).observe("first")
         then = one.function(ATTEND, leaves[1] if frozen else later, first[1], 3, **weights).observe("then")
