@@ -54,16 +54,18 @@ def other_base(draw):
 
 @relation
 def exact_angles(draw):
-    "gives angles that are right to 1e-9 up to position 100,000"
-    positions, d_head = _far(draw), 12
-    bases = 10000.0, 1 + draw.integer(3, 10) / 16 + 2**-24  # the second as far from every float32 as a number can be
-    calls = [call("rotary_angles", positions, d_head), call("rotary_angles", positions, d_head, bases[1])]
+    "gives angles that are right to 1e-9 from position 0 to 100,000, for many positions and for a single one"
+    d_head = 12
+    base = 1 + draw.integer(3, 10) / 16 + 2**-24  # as far from every float32 as a number can be
+    far = _far(draw)
+    asked = [(far,), (far, base), (_near(draw),), (draw.integers(200, 2000, 1),)]
+    calls = [call("rotary_angles", positions, d_head, *bases) for positions, *bases in asked]
 
     def check(observations):
-        for one, base in zip(observations, bases, strict=True):
-            error = (one["output"] - _exact_angles(positions, d_head, base)).abs()
+        for one, (positions, *bases) in zip(observations, asked, strict=True):
+            error = (one["output"] - _exact_angles(positions, d_head, *bases)).abs()
             if not bool((error <= 1e-9).all()):
-                return f"are off by up to {error.max().item():.1e} with base {base:g}, more than 1e-9"
+                return f"are off by up to {error.max().item():.1e} with base {(*bases, 10000.0)[0]:g}, more than 1e-9"
         return None
 
     return calls, check
@@ -99,6 +101,9 @@ def _any_tokens(draw):
     positions = draw.permutation(5)
     steps.function("apply_rotary", torch.zeros(2, 3, 5, 8).double(), positions).observe("zeros")
     steps.function("apply_rotary", draw.stream(8).repeat(2, 3, 5, 1), positions).observe("tokens that are all alike")
+    x, positions = draw.stream(2, 7, 8), torch.arange(3, 10)
+    steps.function("apply_rotary", steps.method(steps.leaf(x), "bfloat16"), positions)
+    steps.function("apply_rotary", x, positions).observe("after a call in bfloat16")
     return steps.values_only()
 
 
@@ -121,22 +126,29 @@ def equal_sizes(draw):
 
 @case
 def far_positions(draw):
-    "turns tokens at positions up to 100,000 exactly"
-    return call("apply_rotary", draw.normal(2, 6, 12), _far(draw))
+    "turns tokens at positions up to 100,000 exactly, a single one and inside torch.no_grad() too"
+    return [
+        call("apply_rotary", draw.normal(2, 6, 12), _far(draw)),
+        call("apply_rotary", draw.normal(2, 6, 12), _far(draw), 1.5).values_only().under_no_grad(),
+        call("apply_rotary", draw.normal(2, 1, 12), _far(draw)[:1]).values_only(),
+    ]
 
 
 @relation
 def far_positions_in_float32(draw):
-    "turns float32 tokens by float64 angles: right to 1e-5 up to position 100,000"
-    positions = _far(draw)
-    x = draw.uniform(-1.0, 1.0, 2, 6, 12).float()
-    one = call("apply_rotary", x.double(), positions).in_dtype(torch.float32)
+    "turns float32 tokens by float64 angles: right to 1e-5 from position 0 to 100,000"
+    x = draw.uniform(-1.0, 1.0, 2, 6, 12).float().double()
+    asked = [(x, _far(draw)), (x, torch.arange(6)), (draw.uniform(0.5, 1.0, 6, 24).float().double(), _near(draw))]
+    calls = [call("apply_rotary", *given).in_dtype(torch.float32) for given in asked]
 
     def check(observations):
-        error = (observations[0]["output"].double() - _exactly_turned(x.double(), positions)).abs()
-        return None if bool((error <= 1e-5).all()) else f"are off by up to {error.max().item():.1e}, more than 1e-5"
+        for one, (x, positions) in zip(observations, asked, strict=True):
+            error = (one["output"].double() - _exactly_turned(x, positions)).abs()
+            if not bool((error <= 1e-5).all()):
+                return f"are off by up to {error.max().item():.1e}, more than 1e-5"
+        return None
 
-    return one, check
+    return calls, check
 
 
 @case
@@ -153,6 +165,7 @@ def odd_widths(draw):
         call("rotary_angles", torch.arange(4), 7).raises(ValueError, naming=7),
         call("apply_rotary", draw.normal(2, 4, 9), torch.arange(4)).raises(ValueError, naming=9),
         call("apply_rotary", draw.normal(3, 1), torch.arange(3)).raises(ValueError, naming=1),
+        call("rotary_angles", torch.arange(4, dtype=torch.int32), 5).raises(ValueError, naming=5),
     ]
 
 
@@ -189,6 +202,11 @@ def _far(draw):
     positions = draw.integers(50_000, LAST, 6)
     positions[2] = LAST
     return positions
+
+
+def _near(draw):
+    """Six positions of an ordinary text, where float32 angles are off by more than 1e-5 all the same."""
+    return draw.integers(2000, 4000, 6)
 
 
 def _exact_angles(positions, d_head, base=10000.0):
