@@ -26,9 +26,14 @@ def pair(draw, *shape):
 
 @case
 def plain_sum(draw):
-    "normalizes the sum of the stream and the sublayer's output, also where the sublayer gives zeros"
+    "normalizes the sum of the stream and the sublayer's output, zeros too, and learns where they need no gradients"
     x, output = pair(draw, 2, 5, D_MODEL)
-    return [module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), x, added) for added in (output, 0 * output)]
+    state = draw.norm("norm", D_MODEL)
+    frozen = Call()
+    module = frozen.construct("AddNorm", **CONFIG)
+    frozen.load_state(frozen.to(module), state)
+    frozen.gradients(module, frozen.apply(module, x, output)).observe("gradients")
+    return [*(module_call("AddNorm", CONFIG, state, x, added) for added in (output, 0 * output)), frozen.values_only()]
 
 
 @case
@@ -67,23 +72,25 @@ def smallest_sizes(draw):
 
 @case
 def tiny_values(draw):
-    "is right where the variance is as small as eps, for many tokens and for a single one"
+    "is right where the variance is as small as eps, for many tokens, for a single one, and in float32"
     x, output = pair(draw, 2, 5, D_MODEL)
-    return [
+    calls = [
         module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), 1e-3 * x[rows], sublayer_output=1e-3 * output[rows])
-        for rows in (slice(None), (0, 0))
+        for rows in (slice(None), (0, 0), slice(None))
     ]
+    return [*calls[:2], calls[2].in_dtype(torch.float32)]
 
 
 @case
 def large_mean(draw):
-    "stays accurate where the sum's mean is millions of times its spread, the same for all tokens or not"
+    "stays accurate where the sum's mean is far from zero: millions of times its spread, in float32 a thousand times"
     x, output = pair(draw, 2, 5, D_MODEL)
     apart = 1.4e7 * torch.tensor([1.0, -1.0, 0.5, -0.5, 1.0], dtype=torch.float64)[:, None]
-    return [
+    calls = [
         module_call("AddNorm", CONFIG, draw.norm("norm", D_MODEL), x + far, sublayer_output=output)
-        for far in (1.4e7, apart)
+        for far in (1.4e7, apart, 2000.0)
     ]
+    return [*calls[:2], calls[2].in_dtype(torch.float32)]
 
 
 @case
@@ -153,15 +160,23 @@ def lower_precision(draw):
 
 @case
 def refused_broadcasts(draw):
-    "raises a ValueError for different shapes, even if they could be broadcast"
+    "raises a ValueError for different shapes, even if they could be broadcast, in training and in evaluation"
     shapes = (
         [(2, 5, 12), (12,)],
         [(2, 5, 12), (2, 1, 12)],
         [(2, 5, 12), (2, 5, 1)],
         [(5, 12), (1, 5, 12)],
         [(12, 12), (12,)],  # equal as far as both go, from either end
+        [(12,), (1,)],
+        [(12,), (5, 12)],
     )
-    return [refused(draw, *pair_of_shapes) for pair_of_shapes in shapes]
+    in_training = Call()
+    module = in_training.construct("AddNorm", **CONFIG)
+    in_training.train(in_training.to(module))
+    in_training.apply(module, draw.stream(2, 5, 12), draw.normal(2, 1, 12))
+    in_training.raises(ValueError)
+    without_gradients = refused(draw, (2, 5, 12), (2, 1, 12)).under_no_grad()
+    return [*(refused(draw, *pair_of_shapes) for pair_of_shapes in shapes), in_training, without_gradients]
 
 
 @case
@@ -214,15 +229,23 @@ def dropout_at(draw, p):
     )
 
     def check(observations):
-        return compare_dropout(
+        fault = compare_dropout(
             observations[0],
             p,
             [OUTPUT],
             lambda kept: predicted(state, x, added, output=kept),
             mistakes=mistakes,
         )
+        return fault or same_at_every_call(observations[0])
 
     return runs, check
+
+
+def same_at_every_call(seen):
+    """What is wrong if all training runs are equal."""
+    first, *others = (run for name, run in seen.items() if name.startswith("run"))
+    alike = all(torch.equal(first, other) for other in others)
+    return "the same elements of the sublayer's output are dropped at every call" if alike else None
 
 
 @relation
@@ -234,13 +257,23 @@ def gradients_in_training(draw):
 
 @relation
 def training_in_lower_precision(draw):
-    "keeps its input's dtype in training with dropout"
-    return [
+    "keeps its input's dtype in training with dropout, and drops in every dtype"
+    calls = [
         training_runs(
-            "AddNorm", {**CONFIG, "dropout": 0.5}, draw.norm("norm", D_MODEL), *pair(draw, 2, 5, D_MODEL), runs=1
+            "AddNorm", {**CONFIG, "dropout": 0.5}, draw.norm("norm", D_MODEL), *pair(draw, 2, 5, D_MODEL), runs=2
         ).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
-    ], lambda observations: None
+    ]
+
+    def check(observations):
+        for seen, dtype in zip(observations, ("float32", "bfloat16"), strict=True):
+            if torch.equal(seen["run0"], seen["evaluation"]):
+                return f"nothing is dropped in {dtype}"
+            if fault := same_at_every_call(seen):
+                return fault
+        return None
+
+    return calls, check
 
 
 @relation
@@ -288,7 +321,7 @@ def dropout_of_other_inputs(draw):
 
 @relation
 def dropout_of_two_modules(draw):
-    "drops with a probability and from a mask of its own, whatever modules are made besides"
+    "drops with a probability and from a mask of its own, whatever modules are made or evaluated besides"
     x, added = 2 * draw.stream(2, 3, TINY), draw.uniform(1, 3, 2, 3, TINY)
     state = {**draw.norm("norm", TINY), "norm.weight": draw.uniform(0.5, 1.5, TINY)}
     one = Call()
@@ -297,6 +330,7 @@ def dropout_of_two_modules(draw):
         one.to(module)
         one.load_state(module, state)
         one.train(module)
+    one.eval(modules[2])
     for index in range(20):
         one.apply(modules[index % 2], x, added).observe(f"run{index}")
 
