@@ -1,7 +1,7 @@
 """Cases of the repaired block: what each mode drops, and everything that a repair must leave as it was.
 
-Where the block itself is compared, nothing can be dropped (probability 0). What is dropped, and in which mode, is read
-off a block so small that all masks of a token can be listed.
+The block itself is compared in evaluation, with a probability of one half, so that no way through it drops. What is
+dropped, and in which mode, is read off a block so small that all masks of a token can be listed.
 """
 
 import torch
@@ -13,7 +13,7 @@ from judge.dropout_runs import modes_of_each, runs_among_blocks, same_in_two_blo
 from judge.training_gradients import training_gradients
 
 BLOCK = "Block"
-CONFIG = {"d_model": 12, "num_heads": 3, "d_ff": 20, "dropout": 0.0}
+CONFIG = {"d_model": 12, "num_heads": 3, "d_ff": 20, "dropout": 0.5}
 TINY = {"d_model": 4, "num_heads": 2, "d_ff": 4}
 
 WEIGHTS = Site("the attention weights", {"head": 2, "key": 2})
@@ -49,12 +49,45 @@ def silence(state, *keys):
 def nothing_to_drop(draw):
     "gives the block's output and gradients in both modes when dropout is 0"
     one = Call()
-    block = one.construct(BLOCK, **CONFIG)
+    config = {**CONFIG, "dropout": 0.0}
+    block = one.construct(BLOCK, **config)
     one.to(block)
     one.load_state(block, block_state(draw))
     one.train(block)
     one.apply(block, stream(draw, 2, 5)).observe("training")
-    return [module_call(BLOCK, CONFIG, block_state(draw), stream(draw, 2, 5)), one]
+    return [module_call(BLOCK, config, block_state(draw), stream(draw, 2, 5)), one]
+
+
+@relation
+def evaluation(draw):
+    "gives the output without dropout at every evaluation, whatever the probability, inside torch.no_grad() too"
+    x, state = stream(draw, 2, 2, 4), tiny_state(draw)
+    calls = [Call(), Call()]
+    for one in calls:
+        block = one.construct(BLOCK, **TINY, dropout=0.5)
+        one.to(block)
+        one.load_state(block, state)
+        one.eval(block)
+        for index in range(16):  # a mask that hides nothing may take another path to the same output
+            one.apply(block, x, *([torch.ones(2, 2, dtype=torch.bool)] if index % 2 else [])).observe(f"run{index}")
+
+    def fault(observation):
+        runs = list(observation.values())
+        if all(same(run, predicted(state, x), TOLERANCE) for run in runs):
+            return None
+        for names in (["weights"], ["activated"], ["output"], list(SITES)):
+            sites = [SITES[name] for name in names]
+            if compare_dropout(observation, 0.5, sites, predictor(state, x, names)) is None:
+                return f"{' and '.join(site.name for site in sites)} are dropped in evaluation, too"
+        if all(same(run, runs[0], TOLERANCE) for run in runs):
+            return "all evaluations agree, but not with the output without dropout"
+        return "two evaluations of the same input differ"
+
+    def check(observations):
+        inside = fault(observations[1])
+        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+
+    return [calls[0].random(), calls[1].random().under_no_grad()], check
 
 
 @case
@@ -91,7 +124,7 @@ def smallest_sizes(draw):
         for heads, batch, seq_len in sizes
     ]
     elsewhere = draw.transposed(stream(draw, 2, 5)), draw.noncontiguous(stream(draw, 2, 5))
-    width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3, "dropout": 0.0}
+    width_one = {"d_model": 1, "num_heads": 1, "d_ff": 3, "dropout": 0.5}
     # All small: a norm of one number multiplies the rounding of that number by 1 / sqrt(eps).
     state = {key: tensor if "norm" in key else 0.02 * tensor for key, tensor in block_state(draw, 1, 3).items()}
     calls.append(module_call(BLOCK, width_one, state, 0.02 * draw.normal(2, 3, 1)))
@@ -254,52 +287,29 @@ def gradients_in_training(draw):
 
 @relation
 def training_in_lower_precision(draw):
-    "keeps its input's dtype in training with dropout"
-    return [
-        training_runs(BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), stream(draw, 2, 5), runs=1).in_dtype(dtype)
-        for dtype in (torch.float32, torch.bfloat16)
-    ], lambda observations: None
-
-
-@relation
-def evaluation(draw):
-    "gives the output without dropout at every evaluation, whatever the probability, inside torch.no_grad() too"
-    x, state = stream(draw, 2, 2, 4), tiny_state(draw)
-    calls = [Call(), Call()]
-    for one in calls:
-        block = one.construct(BLOCK, **TINY, dropout=0.5)
-        one.to(block)
-        one.load_state(block, state)
-        one.eval(block)
-        for index in range(16):  # a mask that hides nothing may take another path to the same output
-            one.apply(block, x, *([torch.ones(2, 2, dtype=torch.bool)] if index % 2 else [])).observe(f"run{index}")
-
-    def fault(observation):
-        runs = list(observation.values())
-        if all(same(run, predicted(state, x), TOLERANCE) for run in runs):
-            return None
-        for names in (["weights"], ["activated"], ["output"], list(SITES)):
-            sites = [SITES[name] for name in names]
-            if compare_dropout(observation, 0.5, sites, predictor(state, x, names)) is None:
-                return f"{' and '.join(site.name for site in sites)} are dropped in evaluation, too"
-        if all(same(run, runs[0], TOLERANCE) for run in runs):
-            return "all evaluations agree, but not with the output without dropout"
-        return "two evaluations of the same input differ"
+    "keeps its input's dtype in training with dropout, and drops there too"
+    x, state = stream(draw, 2, 5), block_state(draw)
+    speaking = {"attention": silence(state, "mlp.fc2"), "MLP": silence(state, "attention.o_proj")}
+    calls = [modes_of_each(BLOCK, CONFIG, speaking, x).in_dtype(dtype) for dtype in (torch.float32, torch.bfloat16)]
 
     def check(observations):
-        inside = fault(observations[1])
-        return fault(observations[0]) or (inside and f"inside torch.no_grad(), {inside}")
+        for seen in observations:
+            for name in speaking:
+                if same(seen[f"{name}, training"], seen[f"{name}, evaluation"], 1e-3):
+                    return f"in training in a low precision, nothing is dropped in the {name}"
+        return None
 
-    return [calls[0].random(), calls[1].random().under_no_grad()], check
+    return calls, check
 
 
 @relation
 def modes_in_turn(draw):
-    "asks at every call whether it trains: evaluation after training, and training after evaluation"
+    "asks at every call whether it trains, whatever its mode was before, and whatever another block's mode is"
     x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
-    one = Call()
+    one, blocks = Call(), []
     for first in ("train", "eval"):
         block = one.construct(BLOCK, **TINY, dropout=0.5)
+        blocks.append(block)
         one.to(block)
         one.load_state(block, state)
         if first == "train":
@@ -310,6 +320,11 @@ def modes_in_turn(draw):
         one.train(block)
         for index in range(4):  # 64 weights: that none is dropped is no coincidence
             one.apply(block, x).observe(f"training {index}, {first} first")
+    one.eval(one.module_list(blocks[0]))
+    one.apply(blocks[0], x).observe("as a part")
+    one.apply(blocks[1], x).observe("beside one that is evaluated")
+    one.train(blocks[1])
+    one.apply(blocks[0], x).observe("beside one that trains")
 
     def check(observations):
         plain = predicted(state, x)
@@ -322,6 +337,11 @@ def modes_in_turn(draw):
         for first in ("train", "eval"):
             if not any(name.startswith("training") and name.endswith(f"{first} first") for name in unlike):
                 faults.append(f"training after evaluation drops no attention weight ({first} first)")
+        if "as a part" in unlike:
+            faults.append("a block that is put into evaluation with the model around it still drops")
+        apart = "beside one that is evaluated" in unlike and "beside one that trains" not in unlike
+        if not (apart or faults):
+            faults.append("the mode of one block decides for another")
         return "; ".join(faults) or None
 
     return one.random(), check
@@ -354,22 +374,43 @@ def training(draw):
 
 @relation
 def training_under_a_mask(draw):
-    "drops attention weights in training where a mask is given, and inside torch.no_grad(), too"
-    x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
-    nothing_hidden = torch.ones(2, 2, dtype=torch.bool)
+    "drops in training under every form of mask, and inside torch.no_grad(), too"
+    x, state = stream(draw, 2, 2, 4), tiny_state(draw)
+    attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
+    past = torch.ones(2, 2, dtype=torch.bool).tril()
+    padding = torch.tensor([[True, True], [False, True]])[:, None, None]
+    masks = {
+        "that hides nothing": torch.ones_like(past), "that hides the future": past,
+        "of four axes": past.expand(2, 1, 2, 2), "that hides padding": padding,
+    }  # fmt: skip
+    config = {**TINY, "dropout": 0.5}
+    first, *others = (
+        training_runs(BLOCK, config, attention, x, mask, runs=4 if number else 64)
+        for number, mask in enumerate(masks.values())
+    )
+    without_gradients = training_runs(BLOCK, config, mlp, x, runs=4).under_no_grad()
 
     def check(observations):
-        return compare_dropout(observations[0], 0.5, [WEIGHTS], predictor(state, x, ["weights"]))
+        for given, (name, mask) in zip(observations, masks.items(), strict=False):
+            fault = compare_dropout(given, 0.5, [WEIGHTS], predictor(attention, x, ["weights"], mask))
+            if fault:
+                return f"under a mask {name}, {fault}"
+        fault = compare_dropout(observations[-1], 0.5, [ACTIVATED, OUTPUT], predictor(mlp, x, ["activated", "output"]))
+        return fault and f"inside torch.no_grad(), {fault}"
 
-    return training_runs(BLOCK, {**TINY, "dropout": 0.5}, state, x, nothing_hidden).under_no_grad(), check
+    return [first.under_no_grad(), *others, without_gradients], check
 
 
 @relation
 def default_probability(draw):
-    "drops a tenth of the attention weights in training when no probability is given"
-    x, state = stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.fc2")
+    "drops a tenth in training, at all three places, when no probability is given"
+    x, state = stream(draw, 2, 2, 4), tiny_state(draw)
+    attention, mlp = silence(state, "mlp.fc2"), silence(state, "attention.o_proj")
+    calls = [training_runs(BLOCK, TINY, attention, x), training_runs(BLOCK, TINY, mlp, x, runs=4)]
 
     def check(observations):
-        return compare_dropout(observations[0], 0.1, [WEIGHTS], predictor(state, x, ["weights"]))
+        return compare_dropout(
+            observations[0], 0.1, [WEIGHTS], predictor(attention, x, ["weights"])
+        ) or compare_dropout(observations[1], 0.1, [ACTIVATED, OUTPUT], predictor(mlp, x, ["activated", "output"]))
 
-    return training_runs(BLOCK, TINY, state, x), check
+    return calls, check
