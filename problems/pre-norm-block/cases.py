@@ -165,7 +165,7 @@ def memory_layouts(draw):
 @case
 def masks_of_every_form(draw):
     "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
-    return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)]
+    return [in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5}) for heads in (1, NUM_HEADS)]
 
 
 def in_every_situation(draw, config):
@@ -222,10 +222,10 @@ def several_calls(draw):
 
 @case
 def other_blocks(draw):
-    "can be saved, and loaded with another checkpoint, each block by its own weights"
+    "can be saved, and loaded with another checkpoint, each block by its own weights and in its own mode"
     x = wide_stream(draw, 2, 5)
     one = Call()
-    block = one.construct("PreNormBlock", **CONFIG)
+    block = one.construct("PreNormBlock", **{**CONFIG, "dropout": 0.5})
     one.to(block)
     one.load_state(block, block_state(draw))
     one.eval(block)
@@ -235,6 +235,7 @@ def other_blocks(draw):
     one.load_state(second, block_state(draw))
     one.eval(second)
     one.apply(second, x).observe("block with another checkpoint")
+    one.train(second)
     one.apply(block, x).observe("block after that")
     twin = one.construct("PreNormBlock", **CONFIG)
     one.to(twin)
@@ -275,8 +276,9 @@ def nothing_to_drop(draw):
 @case
 def lower_precision(draw):
     "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
+    config = {**CONFIG, "dropout": 0.5}
     calls = [
-        module_call("PreNormBlock", CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
+        module_call("PreNormBlock", config, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
         for mask in (None, draw.mask(5, 5, hidden_rows=1))
     ]
