@@ -213,8 +213,14 @@ def memory_layouts(draw):
 def masks_of_every_form(draw):
     "reads every form of both masks at every size, one head, one token and zeros too, whatever was called before"
     return [
-        *(self_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)),
-        *(cross_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)),
+        *(
+            self_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5})
+            for heads in (1, NUM_HEADS)
+        ),
+        *(
+            cross_masks_in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5})
+            for heads in (1, NUM_HEADS)
+        ),
     ]
 
 
@@ -266,14 +272,11 @@ def loaded_block(one, draw, config):
 
 @case
 def several_calls(draw):
-    "keeps nothing from one call to the next: lengths, masks, the encoder's output, weights"
+    "keeps nothing from one call to the next: lengths, masks, the encoder's output, weights, modes"
     x, memory = streams(draw, batch=3)
     own, cross = open_mask(draw, 5, 5), draw.mask(3, 1, 1, 7)
     one = Call()
-    block = one.construct(BLOCK, **CONFIG)
-    one.to(block)
-    one.load_state(block, block_state(draw))
-    one.eval(block)
+    block = loaded_block(one, draw, {**CONFIG, "dropout": 0.5})
     one.apply(block, x, memory, own, cross).observe("first")
     one.apply(block, x, wide_stream(draw, 3, 7), own, cross).observe("another encoder's output")
     one.apply(block, x, memory).observe("no masks")
@@ -283,6 +286,7 @@ def several_calls(draw):
     one.load_state(second, block_state(draw))
     one.eval(second)
     one.apply(second, x, memory, own, cross).observe("a block with 4 heads")
+    one.train(second)
     one.apply(block, x, memory, own, cross).observe("first again")
     other = Call()
     block = other.construct(BLOCK, **CONFIG)
@@ -318,7 +322,7 @@ def lower_precision(draw):
     "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
     masks = key_mask(draw, 2, 5), draw.mask(5, 7, hidden_rows=1)
     calls = [
-        module_call(BLOCK, CONFIG, block_state(draw), *streams(draw), *given).in_dtype(dtype)
+        module_call(BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), *streams(draw), *given).in_dtype(dtype)
         for dtype, given in ((torch.float32, masks), (torch.bfloat16, ()), (torch.bfloat16, masks))
     ]
     silent = silence(block_state(draw), "self_attention.o_proj")  # such a stream would saturate its softmax

@@ -139,7 +139,7 @@ def memory_layouts(draw):
 @case
 def masks_of_every_form(draw):
     "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
-    return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)]
+    return [in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5}) for heads in (1, NUM_HEADS)]
 
 
 def in_every_situation(draw, config):
@@ -189,9 +189,9 @@ def step_of_training(draw):
 
 @case
 def several_calls(draw):
-    "keeps nothing from one call to the next: lengths, masks, weights"
+    "keeps nothing from one call to the next: lengths, masks, weights, another block's mode"
     one = Call()
-    block = one.construct(BLOCK, d_model=24, d_ff=48, num_heads=8)
+    block = one.construct(BLOCK, d_model=24, d_ff=48, num_heads=8, dropout=0.5)
     one.to(block)
     one.load_state(block, block_state(draw, d_model=24, d_ff=48))
     one.eval(block)
@@ -204,6 +204,7 @@ def several_calls(draw):
     one.load_state(second, block_state(draw, d_model=24, d_ff=48))
     one.eval(second)
     one.apply(second, x, mask).observe("block with another checkpoint")
+    one.train(second)
     one.apply(block, x, mask).observe("first again")
     return one
 
@@ -229,8 +230,9 @@ def nothing_to_drop(draw):
 @case
 def lower_precision(draw):
     "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
+    config = {**CONFIG, "dropout": 0.5}
     calls = [
-        module_call(BLOCK, CONFIG, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
+        module_call(BLOCK, config, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
         for mask in (None, draw.mask(5, 5, hidden_rows=1))
     ]

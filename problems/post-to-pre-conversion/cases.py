@@ -102,7 +102,7 @@ def one_block_many_shapes(draw):
 @case
 def masks_of_every_form(draw):
     "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
-    return [in_every_situation(draw, sizes(num_heads=heads)) for heads in (1, 3)]
+    return [in_every_situation(draw, sizes(num_heads=heads, dropout=0.5)) for heads in (1, 3)]
 
 
 def in_every_situation(draw, config):
@@ -156,7 +156,8 @@ def checkpoints_are_independent(draw):
 def lower_precision(draw):
     "gives float32 and bfloat16 results for inputs and parameters of that type"
     state, x, mask = checkpoint(draw), draw.stream(2, 5, 12), draw.mask(5, 5)
-    return [module_call("EncoderBlock", sizes(), state, x, mask).in_dtype(d) for d in (torch.float32, torch.bfloat16)]
+    dtypes = torch.float32, torch.bfloat16
+    return [module_call("EncoderBlock", sizes(dropout=0.5), state, x, mask).in_dtype(dtype) for dtype in dtypes]
 
 
 @case
@@ -219,14 +220,14 @@ def tokens_far_from_zero(draw):
 
 @case
 def two_blocks_at_once(draw):
-    "keeps the heads and the dropout of two blocks apart"
+    "keeps the heads, the dropout and the modes of two blocks apart"
     one, x = Call(), draw.stream(2, 5, 12)
     blocks = [one.construct("EncoderBlock", **sizes(num_heads=heads, dropout=p)) for heads, p in ((3, 0.0), (4, 0.5))]
     for block in blocks:
         one.to(block)
         one.load_state(block, checkpoint(draw))
-    one.train(blocks[0])
     one.eval(blocks[1])
+    one.train(blocks[0])
     for name, block in zip(("first", "second"), blocks, strict=True):
         one.apply(block, x).observe(name)
     return one

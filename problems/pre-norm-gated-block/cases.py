@@ -147,7 +147,7 @@ def memory_layouts(draw):
 @case
 def masks_of_every_form(draw):
     "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
-    return [in_every_situation(draw, {**CONFIG, "num_heads": heads}) for heads in (1, NUM_HEADS)]
+    return [in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5}) for heads in (1, NUM_HEADS)]
 
 
 def in_every_situation(draw, config):
@@ -200,13 +200,14 @@ def several_calls(draw):
 
 @case
 def chained_blocks(draw):
-    "can be chained, blocks of other head counts and copies included"
+    "can be chained, blocks of other head counts and modes and copies included"
     one, x = Call(), wide_stream(draw)
-    configs = (CONFIG, {**CONFIG, "num_heads": 2}, {**CONFIG, "num_heads": 6, "d_ff": 7})
+    configs = ({**CONFIG, "dropout": 0.5}, {**CONFIG, "num_heads": 2}, {**CONFIG, "num_heads": 6, "d_ff": 7})
     blocks = [loaded_with(one, config, block_state(draw, d_ff=config["d_ff"])) for config in configs]
     stream = x
     for depth, block in enumerate(blocks, start=1):
         stream = one.apply(block, stream).observe(f"stream after block {depth}")
+    one.train(blocks[1])
     one.apply(one.deepcopy(blocks[0]), stream).observe("a copy of the first block after these")
     return one
 
@@ -238,7 +239,7 @@ def lower_precision(draw):
         # Weights that hang on the positions and a stream that doesn't drown them: bfloat16 is judged with 5 %.
         state["attention.q_proj.weight"] *= 2
         x, mask = draw.normal(2, 5, D_MODEL), draw.mask(5, 5, hidden_rows=1)
-        calls.append(module_call(BLOCK, CONFIG, state, x, far, mask=mask).in_dtype(dtype))
+        calls.append(module_call(BLOCK, {**CONFIG, "dropout": 0.5}, state, x, far, mask=mask).in_dtype(dtype))
     return calls
 
 
