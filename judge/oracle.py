@@ -15,6 +15,7 @@ from judge.drawn import DrawnCall, DrawnCase, DrawnProblem, Outcome
 from judge.errors import ProblemError
 from judge.observation import Observation, from_worker
 from judge.precision import forgive_rounding
+from judge.processes import without_data
 from judge.processes.wire import WireError
 from judge.stream import curve
 
@@ -223,6 +224,7 @@ class Oracle:
 
     def _second_opinion(self, module: str) -> dict[str, Any]:
         """The reference against its oracle in reference/, case by case."""
+        without_data.bring_in()  # an oracle may build its modules on the meta device
         namespace = vars(importlib.import_module(module))
         checked, complaints, worst = 0, [], 0.0
         for case in self.problem.cases:
