@@ -40,6 +40,7 @@ def block_without_biases(draw):
     return [
         call("block_parameter_count", d_model, d_ff, bias=False),
         call("block_parameter_count", d_model, d_ff, False, False, True),
+        call("block_parameter_count", d_model, d_ff, True, False, True),
     ]
 
 
@@ -181,11 +182,25 @@ def forward_cost_of_a_gated_block(draw):
 @case
 def long_sequences(draw):
     "stays exact where the sequence is long and the products over it are most of the work"
-    seq_len = 1_000_003 + 2 * draw.integer(0, 1000)
+    seq_len = 100_000_007 + 2 * draw.integer(0, 1000)  # squared, times a width: more than 64 bits
     return [
         call("block_forward_flops", 3, seq_len, 12289, 49153),
         call("block_forward_flops", 3, seq_len, 12289, 32769, gated=True),
         call("kv_cache_bytes", 7, seq_len, 97, 97, 12289, 8191),
+    ]
+
+
+@case
+def enormous_models(draw):
+    "stays exact where the counts have more digits than a float"
+    d_model, d_ff = 200_000_001, 900_000_011  # each matrix alone has a size that 64 bits hold
+    vocab_size, max_len = 1_000_000_007, 1_000_000_009
+    return [
+        call("attention_parameter_count", d_model),
+        call("block_parameter_count", d_model, d_ff, True, True, True),
+        call("gpt2_parameter_count", vocab_size, max_len, d_model, 97),
+        call("bert_parameter_count", vocab_size, max_len, 3, d_model, d_ff, 97),
+        call("vit_parameter_count", 100_000_007, 1, 1, 3, 5, 2, 7),
     ]
 
 
@@ -196,6 +211,7 @@ def cache_bytes(draw):
     return [
         call("kv_cache_bytes", batch, seq_len, 3, heads, d_head, 4),
         call("kv_cache_bytes", 1, 2048, 96, 96, 128, 2),
+        call("kv_cache_bytes", batch, seq_len, 3, heads, 4, 2),
         call(
             "kv_cache_bytes",
             batch=1,

@@ -47,9 +47,9 @@ def bert_parameter_count(vocab_size, max_len, type_vocab_size, d_model, d_ff, nu
 
 
 def vit_parameter_count(img_size, patch_size, in_channels, d_model, d_ff, num_blocks, num_classes):
-    corners = [(row, column) for row in range(0, img_size, patch_size) for column in range(0, img_size, patch_size)]
+    corners = range(0, img_size, patch_size)
     shapes = [(d_model, in_channels, patch_size, patch_size), (d_model,), (1, 1, d_model)]
-    shapes += [(1, len(corners) + 1, d_model), *block(d_model, d_ff) * num_blocks, *norm(d_model)]
+    shapes += [(1, len(corners) * len(corners) + 1, d_model), *block(d_model, d_ff) * num_blocks, *norm(d_model)]
     return entries(shapes + linear(num_classes, d_model, bias=True))
 
 
