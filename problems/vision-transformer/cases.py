@@ -160,6 +160,18 @@ def tiny_values(draw):
 
 
 @case
+def large_values(draw):
+    "is right where one head's scores are far above the other heads' and where hidden activations are large"
+    state = state_of(draw)
+    for name in ("q_proj", "k_proj"):
+        state[f"blocks.0.attention.{name}.weight"][:4] = 0
+        state[f"blocks.0.attention.{name}.bias"][:4] = 20  # all scores of the first head are 800
+    signs = 1 - 2 * (torch.arange(20) % 2)
+    state["blocks.0.mlp.fc1.bias"] = signs * draw.uniform(8, 30, 20)
+    return module_call("VisionTransformer", CONFIG, state, images_of(draw, 4)).values_only()
+
+
+@case
 def memory_layouts(draw):
     "takes images that are not contiguous: channels last in memory, crops of larger ones, one image expanded to a batch"
     layouts = (
@@ -279,12 +291,17 @@ def refused_images(draw):
     "raises a ValueError in forward for images of another height or width"
     others = (16, 10, 16), (12, 15, 15), (8, 10, 8), (13, 10, 13), (12, 11, 11), (10, 12, 10), (8, 15, 8), (24, 5, 24)
     state = state_of(draw)
-    return [
+    training = Call()
+    model = loaded(training, state)
+    training.train(model)
+    training.apply(model, draw.stream(2, 2, 16, 10))
+    calls = [
         module_call("VisionTransformer", CONFIG, state, draw.stream(2, 2, height, width)).raises(
             ValueError, naming=wrong
         )
         for height, width, wrong in others
     ]
+    return [*calls, training.raises(ValueError, naming=16)]
 
 
 @relation
