@@ -218,10 +218,16 @@ def refused_images(draw):
         *((35, 24, 35), (28, 30, 28), (25, 35, 25), (24, 36, 36), (12, 70, 12)),
     )
     state = embedding_state(draw)
-    return [
+    training = Call()
+    embedding = training.construct("PatchEmbedding", **CONFIG)
+    training.to(embedding)
+    training.train(embedding)
+    training.apply(embedding, draw.stream(2, 3, 28, 35))
+    calls = [
         module_call("PatchEmbedding", CONFIG, state, draw.stream(2, 3, height, width)).raises(ValueError, naming=wrong)
         for height, width, wrong in refused
     ]
+    return [*calls, training.raises(ValueError, naming=28)]
 
 
 @relation
