@@ -218,7 +218,9 @@ def of_every_length(draw):
         one.apply(model, some_ids(draw, 1, length)).observe(f"{length} tokens, call {number + 1}")
     for token in (0, 3):
         one.apply(model, torch.full((2, 5), token), offset=1).observe(f"token {token} five times")
-    return one.values_only()
+    one.apply(model, some_ids(draw, 2, 4))
+    one.apply(model, some_ids(draw, 2, 3), offset=4).observe("other ids, at an offset that is the last length")
+    return one.values_only().under_no_grad()
 
 
 def observe_tying(one, model, when):
