@@ -112,9 +112,10 @@ def a_block_that_comes_twice(draw):
 
 @case
 def small_streams_and_gradients(draw):
-    "is right for a stream and for gradients that have nearly faded"
-    kinds = ("residual",) * 3
-    return [give(draw, 1e-12 * stream(draw), kinds, plain=True) for give in (stream_norms, stream_gradients)]
+    "is right for a stream and for gradients that have nearly faded, also where float32 cannot hold their squares"
+    kinds, both = ("residual",) * 3, (stream_norms, stream_gradients)
+    faded = [give(draw, 1e-12 * stream(draw), kinds, plain=True) for give in both]
+    return [*faded, *(give(draw, 1e-25 * stream(draw), kinds, plain=True).in_dtype(torch.float32) for give in both)]
 
 
 @case
@@ -134,15 +135,20 @@ def a_block_that_gives_zeros(draw):
 
 @case
 def modes_that_differ(draw):
-    "leaves each block in its mode: some are in training, some in evaluation"
+    "leaves each block in its mode: some are in training, some in evaluation, and some have parts in another mode"
     calls = []
     for name in ("residual_stream_norms", "gradient_norms"):
         one = Call()
         x = stream(draw)
         blocks = given_blocks(one, draw)
         one.eval(blocks[1])
+        part = one.module_list()
+        one.method(blocks[0], "add_module", "part", part)
+        one.eval(part)  # while its block is in training
         loss = [given_loss(one, draw, x)] if name == "gradient_norms" else []
-        calls.append(finished(one, one.function(name, x, blocks, *loss)))
+        measured = finished(one, one.function(name, x, blocks, *loss))
+        one.attribute(part, "training").observe("whether a part that was in evaluation is in training")
+        calls.append(measured)
     return calls
 
 
@@ -159,8 +165,12 @@ def memory_layouts(draw):
 
 @case
 def functions_as_blocks(draw):
-    "takes blocks and losses that are plain functions, whose parameters nobody can ask for"
-    return [give(draw, stream(draw), plain=True) for give in (stream_norms, stream_gradients)]
+    "takes blocks and losses that are functions, whose parameters nobody can ask for, and one that gives what it gets"
+    one, x = Call(), stream(draw)
+    blocks = given_blocks(one, draw)
+    blocks.insert(2, one.attribute(blocks[0], "weight.__class__.contiguous"))  # it gives the very tensor that it gets
+    same_again = finished(one, one.function("gradient_norms", x, blocks, given_loss(one, draw, x)))
+    return [*(give(draw, stream(draw), plain=True) for give in (stream_norms, stream_gradients)), same_again]
 
 
 @case
@@ -221,10 +231,10 @@ def exponent_of_norms(draw):
 def norms_far_from_one(draw):
     "takes norms that have faded to nearly nothing, and norms that have blown up, as they are"
     sizes = draw.uniform(1.0, 9.0, 5)
-    faded = sizes * torch.tensor([1.0, 1e-3, 1e-9, 1e-14, 1e-20], dtype=torch.float64)
+    faded = sizes * torch.tensor([1.0, 1e-3, 1e-9, 1e-20, 1e-60], dtype=torch.float64)
     return [
-        call("growth_exponent", norms)
-        for norms in (faded.tolist(), (1e-20 * sizes.flip(0)).tolist(), (1e20 * sizes).tolist(), (1 / faded).tolist())
+        *(call("growth_exponent", norms.tolist()) for norms in (faded, 1e-20 * sizes.flip(0), 1e20 * sizes, 1 / faded)),
+        call("growth_exponent", faded).values_only(),
     ]
 
 
