@@ -84,6 +84,11 @@ def in_every_situation(draw, block, heads):
     one.function(block, torch.zeros(2, 5, D_MODEL).double(), heads, **params).observe("zeros")
     if block == PRE_BLOCK:  # the post-norm block's attention reads the stream itself, and would saturate
         one.function(block, 1e6 * draw.stream(2, 5, D_MODEL), heads, **params).observe("entries of millions")
+    else:
+        loud = params | {"ffn_weight1": 100 * params["ffn_weight1"]}
+        one.function(block, mild_stream(draw), heads, **loud).observe("preactivations of some hundreds")
+    if heads == 1:
+        one.function(block, draw.stream(1, 600, D_MODEL), heads, **params).observe("1 x 600 tokens")
     return one.values_only().under_no_grad()
 
 
