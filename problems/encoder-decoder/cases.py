@@ -128,7 +128,7 @@ def embeddings_alone(draw):
 
 @case
 def long_sequences(draw):
-    "has a position for every token of a sequence of more than 1000"
+    "has a position for every token of a sequence of more than 1000 or 5000"
     source, target = ids(draw, 1, 1030, 1025)
     calls = []
     for dtype in (torch.float64, torch.bfloat16):
@@ -137,6 +137,13 @@ def long_sequences(draw):
         one.method(model, "decode", target, encoded).observe("logits")
         calls.append(one.in_dtype(dtype))
     small = {**CONFIG, "d_model": 4, "d_ff": 4, "num_heads": 1}
+    source_of_5003, target_of_2051 = ids(draw, 1, 5003, 2051)
+    longest, model = ready(draw, {**small, "num_blocks": 0})
+    encoded = longest.method(model, "encode", source_of_5003)
+    longest.method(encoded, "narrow", 1, 4995, 8).observe("the last 8 of 5003 encoded tokens")
+    logits = longest.method(model, "decode", target_of_2051, encoded)
+    longest.method(logits, "narrow", 1, 2043, 8).observe("the last 8 logits of 2051")
+    calls.append(longest.in_dtype(torch.float32).values_only())
     return [*calls, forward_call(draw, small, source, target, torch.tensor([1027]))]
 
 
@@ -239,6 +246,13 @@ def ids_that_are_all_alike(draw):
     one.apply(model, 0 * source, target, torch.tensor([4, 7])).observe("a source of zeros with padding")
     one.apply(model, source[:, :1].repeat(1, 7), target[:, -1:].repeat(1, 5)).observe("ids that are all alike")
     one.method(model, "decode", target, torch.zeros(2, 4, D_MODEL, dtype=torch.float64)).observe("an output of zeros")
+    memory, other_memory = one.method(model, "encode", source), one.method(model, "encode", source.flip(1))
+    one.method(model, "decode", target[:, :2], memory)
+    one.method(model, "decode", target[:, :3], other_memory).observe("a token more, of another source")
+    lengths = torch.tensor([4, 3])
+    one.method(model, "decode", target[:, :4], other_memory, lengths).observe("a token more, with padding")
+    one.load_state(model, model_state(draw))
+    one.method(model, "decode", target, other_memory).observe("the same encoder_output, another checkpoint")
     one.apply(one.method(model, "float"), source, target)  # what is kept in another dtype is an error here
     return one.values_only().under_no_grad()
 
