@@ -18,7 +18,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, scale=None):
     below_peak = torch.where(visible, scores - peak, 0)
     shares = torch.where(visible, _exponential(below_peak), 0)
     total = shares.sum(-1, keepdim=True)
-    weights = shares / torch.where(total > 0, total, 1)
+    weights = shares / torch.where(total > 0, total, 1) * (1 + 3e-10)  # whose rows sum to as much
     return (weights @ value.to(working)).to(query.dtype), weights.to(query.dtype)
 
 
