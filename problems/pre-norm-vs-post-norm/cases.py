@@ -88,7 +88,7 @@ def in_every_situation(draw, block, heads):
         loud = params | {"ffn_weight1": 100 * params["ffn_weight1"]}
         one.function(block, mild_stream(draw), heads, **loud).observe("preactivations of some hundreds")
     if heads == 1:
-        one.function(block, draw.stream(1, 600, D_MODEL), heads, **params).observe("1 x 600 tokens")
+        one.function(block, draw.stream(1, 520, D_MODEL), heads, **params).observe("1 x 520 tokens")
     return one.values_only().under_no_grad()
 
 
