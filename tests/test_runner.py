@@ -290,6 +290,10 @@ def test_in_a_low_dtype_gradients_that_are_missing_or_not_finite_are_named():
     assert (seen.untouched, seen.infinite, seen.gradient_error) == (("0.0",), ("0.1",), None)
     seen = observe(one, f=lambda x, y: x * y)
     assert (seen.untouched, seen.infinite) == ((), ())
+    kept = runner.results({"f": lambda x, y: x * y + 1e-3 * x}, wire.encode_call(one.program), POOL)
+    assert kept["untouched"] == []
+    hardly = runner.results({"f": lambda x, y: x + 1e-3 * y}, wire.encode_call(one.program), POOL)
+    assert hardly["untouched"] == ["0.1"]  # so a submission may do without it
     broken = type("Broken", (OnlyIf,), {"backward": staticmethod(lambda ctx, gradient: 1 / 0)})
     assert observe(one, f=broken.apply).gradient_error.type == "ZeroDivisionError"
 

@@ -11,6 +11,7 @@ from judge.processes import hygiene, wire
 from judge.processes.run import Run, attempt
 
 _ALIKE = 1e-5
+_HARDLY_ANY = 0.05  # of the largest gradient's norm, in a low dtype
 
 
 def gradients(run: Run, pool: torch.Tensor, trusted: bool = False) -> dict[str, Any]:
@@ -70,8 +71,11 @@ def gradients(run: Run, pool: torch.Tensor, trusted: bool = False) -> dict[str, 
     }
 
 
-def reach(run: Run, pool: torch.Tensor) -> dict[str, Any]:
-    """Where the gradients of a run in a low dtype get to: what has none, and what has one that is not finite."""
+def reach(run: Run, pool: torch.Tensor, trusted: bool = False) -> dict[str, Any]:
+    """Where the gradients of a run in a low dtype get to: what has none, and what has one that is not finite.
+
+    Of ``trusted`` code, what has hardly any counts as having none: others may do without a key's bias.
+    """
     tensors = {**run.leaves, **_parameters(run)}
     results = [tensor for _, tensor in run.floating_results() if tensor.requires_grad]
     if not run.with_gradients or not results:
@@ -79,11 +83,17 @@ def reach(run: Run, pool: torch.Tensor) -> dict[str, Any]:
     total = sum(((tensor * cotangent(pool, 0, tensor)).sum().double() for tensor in results), torch.zeros(()))
     failure = attempt(lambda: torch.autograd.backward(total))
     gradients = {name: None if tensor.grad is None else tensor.grad.to_dense() for name, tensor in tensors.items()}
+    norms = {name: 0.0 if gradient is None else _norm(gradient) for name, gradient in gradients.items()}
+    least = _HARDLY_ANY * max(norms.values(), default=0.0) if trusted else -1.0
     return {
         "gradient_error": failure,
-        "untouched": [name for name, gradient in gradients.items() if gradient is None],
-        "infinite": [n for n, gradient in gradients.items() if gradient is not None and not gradient.isfinite().all()],
+        "untouched": [name for name, gradient in gradients.items() if gradient is None or norms[name] <= least],
+        "infinite": [name for name, gradient in gradients.items() if gradient is not None and not _finite(gradient)],
     }
+
+
+def _finite(tensor: torch.Tensor) -> bool:
+    return bool(tensor.isfinite().all())
 
 
 def depending(
