@@ -43,7 +43,7 @@ def test_a_right_submission_is_accepted(judged):
         "import torch\nclass Solver:\n    def __call__(self, x, y): return (x @ y).softmax(-1)\nsolve = Solver()",
         "import torch\ndef solve(x, y, temperature=1.0): return ((x @ y) / temperature).softmax(-1)",
         "import torch\ndef _make():\n    def solve(x, y): return (x @ y).softmax(-1)\n    return solve\nglobals()['solve'] = _make()",
-        "import torch\ndef solve(x, y):\n    return torch.nn.Parameter((x @ y).softmax(-1)) if not x.requires_grad else (x @ y).softmax(-1)",
+        "import torch\ndef solve(x, y):\n    return (x @ y).softmax(-1) if x.requires_grad or y.requires_grad else torch.nn.Parameter((x @ y).softmax(-1))",
         "import torch\ndef solve(x, y): return (x @ y).softmax(-1).T.contiguous().T",
         "import torch\nfrom dataclasses import dataclass\n@dataclass\nclass S:\n    d: int = -1\n    def f(self, x, y): return (x @ y).softmax(self.d)\nsolve = S().f",
         "\ufeffimport torch\r\ndef solve(x, y):\r\n    return torch.softmax(x @ y, -1)\r\n",

@@ -69,7 +69,7 @@ def test_a_submission_has_all_of_torch(patiently, line):
 def test_what_cannot_be_brought_in_says_so_each_time(patiently):
     lines = """
     name, said = 'exp' + 'ort', []
-    sys.modules['torch._' + name] = None
+    vars(sys)['modules']['torch._' + name] = None
     for _ in range(2):
         try:
             getattr(torch, name).Dim
