@@ -57,7 +57,8 @@ def compare(observed: Observation, expected: Observation, program: Program, labe
     result = Comparison([], [])
     if expected.error or program.raises:
         _compare_errors(observed.error, expected.error, program, result)
-        result.differences += _changed(observed, label)
+        if observed.error:  # what returns has said enough
+            result.differences += manners(observed, label)
         return result
     if observed.error:
         result.differences.append(_raised(observed.error))

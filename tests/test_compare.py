@@ -388,6 +388,15 @@ def test_one_of_two_errors_that_are_asked_for_passes_and_no_third():
     ]
 
 
+def test_what_refuses_leaves_everything_as_it_was():
+    seen = Observation(error=ODD, settings=("grad mode",), generator=True, changed=(("x", "values"),))
+    assert said(compare(seen, expecting(), asks()).differences) == [
+        "inputs unchanged: x is changed by the call (values)",
+        "settings: PyTorch's settings the call leaves the grad mode changed",
+        "settings: PyTorch's random generator the call draws from it or seeds it",
+    ]
+
+
 def test_a_call_that_returns_where_it_should_raise_is_told():
     found = compare(Observation(values={"output": matrix()}), expecting(), asks()).differences
     assert said(found) == ["error: the call returns, where ValueError should be raised"]

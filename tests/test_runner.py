@@ -561,6 +561,19 @@ def test_inputs_that_are_changed_before_the_call_raises_are_named():
     assert seen.changed == (("0.0", "values"),)
 
 
+def test_settings_and_draws_of_a_call_that_raises_are_seen():
+    def refuse(x):
+        torch.rand(1)
+        torch.autograd.set_detect_anomaly(True)
+        raise ValueError("negative")
+
+    try:
+        seen = observe(call("f", normal(3)).raises(ValueError), f=refuse)
+    finally:
+        torch.autograd.set_detect_anomaly(False)
+    assert (seen.generator, seen.settings) == (True, ("anomaly detection",))
+
+
 def test_an_input_that_the_backward_pass_changes_is_named():
     class Clearing(torch.autograd.Function):
         @staticmethod

@@ -62,6 +62,12 @@ class Run:
 
     def _execute(self) -> None:
         before = hygiene.settings()
+        try:
+            self._observed()
+        finally:
+            self.settings = hygiene.changed_settings(before)
+
+    def _observed(self) -> None:
         for index, step in enumerate(self.program.steps):
             args, kwargs = self._arguments(index, step)
             snapshot = hygiene.Snapshot(_by_name(args, kwargs)) if step.kind in _STUDENT_STEPS else None
@@ -75,15 +81,14 @@ class Run:
                     self.changed += [[f"{index}.{path}", what] for path, what in snapshot.changes()]
                 if module:
                     self.changed += [[f"{index}.the module", what] for what in module.changes()]
+                if (snapshot or step.kind == "construct") and not hygiene.same_seed(state):
+                    self.generator = True
+                if snapshot and not (self._draws_freely(step) or hygiene.same_generator_state(state)):
+                    self.generator = True
             self.results.append(result)
-            if (snapshot or step.kind == "construct") and not hygiene.same_seed(state):
-                self.generator = True
-            if snapshot and not (self._draws_freely(step) or hygiene.same_generator_state(state)):
-                self.generator = True
             if step.observe:
                 self.values[step.observe] = result
                 self.snapshots[step.observe] = wire.encode_result(result)
-        self.settings = hygiene.changed_settings(before)
 
     def step(self, index: int, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         target: Any = None if step.target is None else self._resolve(step.target)

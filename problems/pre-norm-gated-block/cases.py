@@ -620,6 +620,7 @@ def files_with_code(draw):
     # SystemExit passes every `except Exception`: a loader that runs the code can't hide it.
     code = """exec("raise SystemExit('code from the file was run')")"""  # as a pickle, or as a text to evaluate
     leave = Payload(eval, code)
+    draws = Payload(eval, "exec('import torch; torch.rand(1)')")  # not even a bare `except` takes that back
     config = {**CONFIG, "dropout": 0.0}
     contents = (
         pickle.dumps(leave, protocol=2),
@@ -630,6 +631,8 @@ def files_with_code(draw):
         torch_file({"config": code, "state": block_state(draw)}),
         torch_file(under_usual_names(code, block_state(draw))),
         tensors_file(block_state(draw), under_usual_names(code, code)),
+        pickle.dumps(draws, protocol=2),
+        torch_file({"config": config, "state": block_state(draw), "extra": draws}),
     )
     return [refused(content) for content in contents]
 
