@@ -326,6 +326,22 @@ def test_memory_that_a_constructor_never_writes_to_holds_nan():
         torch.use_deterministic_algorithms(False)
 
 
+def test_what_a_module_keeps_of_its_last_input_without_gradients_is_stale():
+    class Remembers(nn.Module):
+        last = None, None
+
+        def forward(self, x):
+            if torch.is_grad_enabled() or self.last[0] is not x:
+                self.last = x, 2 * x
+            return self.last[1]
+
+    one = Call()
+    module = one.eval(one.construct("Remembers"))
+    one.apply(module, normal(3)).observe("output")
+    assert observe(one, "again", Remembers=Remembers).stale == ("output",)
+    assert observe(one, "again", Remembers=nn.Identity).stale == ()
+
+
 def test_a_result_that_is_kept_by_its_inputs_identity_is_stale():
     kept = {}
 

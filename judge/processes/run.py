@@ -117,16 +117,28 @@ class Run:
             return hygiene.reseed(*args)
         return self._module_step(index, step, target, args)
 
-    def encore(self, scale: float) -> None:
+    def encore(self, scale: float) -> tuple[int, Callable[[], Any]] | None:
         """Call the last module once more, on new tensors with other values; whatever it raises is no matter here.
 
-        One that gives the same memory each time writes over its earlier result.
+        One that gives the same memory each time writes over its earlier result. Gives the number of its step and what
+        calls it on these tensors again, edited in place to the values of the first call: it has to give the same again.
         """
         last = max((i for i, step in enumerate(self.program.steps) if step.kind in ("apply", "method")), default=None)
-        if last is not None:
-            step = self.program.steps[last]
-            args, kwargs = self._arguments(last, step)
-            attempt(lambda: self.step(last, step, _scaled(args, scale), _scaled(kwargs, scale)))
+        if last is None:
+            return None
+        step = self.program.steps[last]
+        args, kwargs = self._arguments(last, step)
+        given = _scaled(args, scale), _scaled(kwargs, scale)
+        failure = attempt(lambda: self.step(last, step, *given))
+
+        def edited() -> Any:
+            for _, tensor in hygiene.input_tensors(given):
+                if tensor.is_floating_point():
+                    tensor.div_(scale)
+            return self.step(last, step, *given)
+
+        deterministic = failure is None and step.kind == "apply" and not self._draws_freely(step)
+        return (last, edited) if deterministic else None
 
     def floating_results(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The floating tensors among the observed values that take part in the gradients, in a fixed order."""

@@ -144,20 +144,28 @@ def _again(decode: Callable[[], Program], namespace: Namespace, first: Run) -> d
     overwritten |= _overwritten(first)
     edited = BareRun(program, namespace, scale=_ALTERED)
     attempt(edited.execute)
-    overwritten |= _overwritten_by_an_encore(decode(), namespace)
-    return {"repeat": repeat, "overwritten": overwritten, "stale": _unlike(altered, edited)}
+    encore = _encore(decode(), namespace)
+    stale = sorted({*_unlike(altered, edited), *encore["stale"]})
+    return {"repeat": repeat, "overwritten": overwritten | encore["overwritten"], "stale": stale}
 
 
-def _overwritten_by_an_encore(program: Program, namespace: Namespace) -> set[str]:
-    """The results that a further call of the same module writes over, without gradients."""
+def _encore(program: Program, namespace: Namespace) -> dict[str, set[str]]:
+    """What further calls of the same module, without gradients, say about its memory: see ``Run.encore``."""
+    found: dict[str, set[str]] = {"overwritten": set(), "stale": set()}
     if not any(step.kind in ("apply", "method") for step in program.steps):
-        return set()  # a function's memory is seen in the runs before
+        return found  # a function's memory is seen in the runs before
     run = Run(program, namespace)
     with torch.no_grad():
         if attempt(run.execute):
-            return set()
-        run.encore(_ALTERED)
-    return _overwritten(run)
+            return found
+        further = run.encore(_ALTERED)
+        found["overwritten"] = _overwritten(run)
+        if further and not found["overwritten"]:
+            last, edited = further
+            results = [run.results[last]]
+            if not attempt(lambda: results.append(edited())) and not _close(*results):
+                found["stale"].add(program.steps[last].observe or "the result")
+    return found
 
 
 def _unlike(one: Run, other: Run) -> list[str]:
