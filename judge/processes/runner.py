@@ -4,7 +4,7 @@ A call runs twice, each time on freshly decoded inputs: (1) without requires_gra
 (2) with it: the gradients of every floating input and parameter, the same values, and those of the first run untouched.
 Where the call asks for it ("apart"), the gradients follow where only every second input needs one. Where it asks for it
 ("again"), other inputs of the same shapes follow, and then (3) the first again, under no_grad; then these inputs edited
-in place, and, of a module, one call more under no_grad. What it gave is one dict, the observation:
+in place, and, of a module, two calls more under no_grad. What it gave is one dict, the observation:
 
     values       what the named steps gave, each encoded when it was made
     error        or the exception, as a dict
