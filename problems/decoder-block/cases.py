@@ -238,6 +238,10 @@ def self_masks_in_every_situation(draw, config):
     one.apply(block, x[:, :1].repeat(1, 5, 1), memory[:, :1].repeat(1, 7, 1)).observe("tokens that are all alike")
     one.apply(one.method(block, "float"), *(one.method(one.leaf(given), "float") for given in (x, memory)))
     one.apply(one.method(block, "double"), x, memory).observe("after a call in float32")
+    loud = block_state(draw)
+    loud["ffn.fc1.weight"] = 100 * loud["ffn.fc1.weight"]
+    one.load_state(block, loud)
+    one.apply(block, x, memory).observe("hidden activations of some hundreds")
     return one.values_only().under_no_grad()
 
 
@@ -319,7 +323,7 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero"
     masks = key_mask(draw, 2, 5), draw.mask(5, 7, hidden_rows=1)
     calls = [
         module_call(BLOCK, {**CONFIG, "dropout": 0.5}, block_state(draw), *streams(draw), *given).in_dtype(dtype)
@@ -327,7 +331,9 @@ def lower_precision(draw):
     ]
     silent = silence(block_state(draw), "self_attention.o_proj")  # such a stream would saturate its softmax
     x, memory = 2000 + 1.5 * draw.normal(4, 9, D_MODEL), wide_stream(draw, 4, 7)
-    return [*calls, module_call(BLOCK, CONFIG, silent, x, memory).in_dtype(torch.float32)]
+    far = module_call(BLOCK, CONFIG, silent, x, memory).in_dtype(torch.float32)
+    farther = module_call(BLOCK, CONFIG, silent, 1e7 + 1.5 * draw.normal(4, 9, D_MODEL), memory)
+    return [*calls, far, farther.values_only().under_no_grad()]
 
 
 @case
@@ -454,11 +460,13 @@ def dropout_at(draw, p, names=SUBLAYERS, **masks):
 
 
 def training_batches(config, state, x, memory, masks):
-    """One block in training, applied to four batches; each has 16 pairs of the same two sequences."""
+    """One block in training, after an evaluation, and four batches; each has 16 pairs of the same two sequences."""
     one = Call()
     block = one.construct(BLOCK, **config)
     one.to(block)
     one.load_state(block, state)
+    one.eval(block)
+    one.apply(block, x, memory, **masks)
     one.train(block)
     for index in range(4):
         one.apply(block, x.repeat(16, 1, 1), memory.repeat(16, 1, 1), **masks).observe(f"batch{index}")
@@ -506,9 +514,21 @@ def attention_fault(runs, p, name, state, x, memory, cross_mask=None):
     return compare_dropout(runs, p, sites, predict, mistakes=mistakes)
 
 
+def outputs_fault(runs, p, _, state, x, memory, cross_mask=None):
+    """What is wrong with the masks of all three outputs, of which each has its own."""
+    attentions = "self_attention", "cross_attention"
+    sites = [Site(f"the {name.replace('_', '-')}'s output", {"channel": 4}) for name in attentions]
+
+    def predict(own, cross, ffn):
+        kept = {"self_attention.output": own, "cross_attention.output": cross, "ffn_output": ffn}
+        return predicted(state, x, memory, cross_mask, **kept)
+
+    return compare_dropout(runs, p, [*sites, FFN_OUTPUT], predict)
+
+
 @relation
 def dropout_of_other_inputs(draw):
-    "drops from one sequence, single tokens, many tokens and masked ones too, whatever other blocks exist"
+    "drops from one sequence, single tokens, many tokens and masked ones too, whatever drops besides"
     state, blind = tiny_state(draw), torch.tensor([[False, False], [True, True]])
     situations = {
         ("self_attention", 1, 2): None,
@@ -516,18 +536,22 @@ def dropout_of_other_inputs(draw):
         ("ffn", 1, 130): None,
         ("self_attention", 3, 1): None,
         ("cross_attention", 3, 1): None,
-        ("ffn", 3, 1): None,
+        ("outputs", 3, 1): None,
     }
     calls, given = [], []
     for (name, batch, target_len), mask in situations.items():
-        speaking = silence(state, *(SUBLAYERS[other] for other in SUBLAYERS if other != name))
+        others = [SUBLAYERS[other] for other in SUBLAYERS if other != name]
+        # Without values, dropping weights changes nothing, and the three outputs can be read together.
+        values = [f"{attention}.v_proj" for attention in ("self_attention", "cross_attention")]
+        speaking = silence(state, *(values if name == "outputs" else others))
         x, memory = draw.stream(batch, target_len, 4), draw.stream(batch, 2, 4)
         calls.append(runs_among_blocks(BLOCK, {**TINY, "dropout": 0.75}, speaking, x, memory, cross_mask=mask))
         given.append((name, speaking, x, memory, mask))
 
     def check(observations):
         for runs, (name, *inputs) in zip(observations, given, strict=True):
-            fault = (ffn_fault if name == "ffn" else attention_fault)(runs, 0.75, name, *inputs)
+            compare = {"ffn": ffn_fault, "outputs": outputs_fault}.get(name, attention_fault)
+            fault = compare(runs, 0.75, name, *inputs)
             outputs = list(runs.values())
             alike = all(torch.equal(*pair) for pair in zip(outputs[::2], outputs[1::2], strict=True))
             if fault or alike:
@@ -555,7 +579,7 @@ def training_in_lower_precision(draw):
 
 @relation
 def dropout_sites(draw):
-    "drops both attentions' weights and each sublayer's output in training, before its add"
+    "drops both attentions' weights and each sublayer's output in training, before its add, after an evaluation too"
     return dropout_at(draw, 0.5)
 
 
