@@ -138,7 +138,7 @@ def memory_layouts(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
+    "reads every form of mask at every size, and is right for zeros and for 600 tokens, whatever was called before"
     return [in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5}) for heads in (1, NUM_HEADS)]
 
 
@@ -156,7 +156,7 @@ def in_every_situation(draw, config):
     one.apply(block, torch.zeros_like(x)).observe("a stream of zeros")
     one.apply(block, wide_stream(draw, 2, 1).repeat(1, 5, 1)).observe("tokens that are all alike")
     if config["num_heads"] == 1:
-        one.apply(block, wide_stream(draw, 1, 260)).observe("1 x 260 tokens")
+        one.apply(block, wide_stream(draw, 1, 600)).observe("1 x 600 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
     x = wide_stream(draw, 2, 7)
@@ -165,6 +165,10 @@ def in_every_situation(draw, config):
     one.apply(block, x, real & real[:, None]).observe("large tokens in the padding")
     one.load_state(block, far_apart(block_state(draw)))
     one.apply(block, wide_stream(draw, 2, 12), draw.mask(12, 12)).observe("scores that lie far apart")
+    loud = block_state(draw)
+    loud["ffn.fc1.weight"] = 100 * loud["ffn.fc1.weight"]
+    one.load_state(block, loud)
+    one.apply(block, wide_stream(draw, 2, 5)).observe("hidden activations of some hundreds")
     return one.values_only().under_no_grad()
 
 
@@ -229,16 +233,17 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero"
     config = {**CONFIG, "dropout": 0.5}
     calls = [
         module_call(BLOCK, config, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
-        for mask in (None, draw.mask(5, 5, hidden_rows=1))
+        for mask in (None, draw.mask(5, 5, hidden_rows=1), draw.mask(2, 1, 5, 5, hidden_rows=1))
     ]
     silent = silence(block_state(draw), "attention.o_proj")  # such a stream would saturate the softmax
     far = module_call(BLOCK, CONFIG, silent, 2000 + 1.5 * draw.normal(4, 9, D_MODEL)).in_dtype(torch.float32)
-    return [*calls, far]
+    farther = module_call(BLOCK, CONFIG, silent, 1e7 + 1.5 * draw.normal(4, 9, D_MODEL))
+    return [*calls, far, farther.values_only().under_no_grad()]
 
 
 @case
