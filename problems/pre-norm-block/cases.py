@@ -164,7 +164,7 @@ def memory_layouts(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
+    "reads every form of mask at every size, and is right for zeros and for 600 tokens, whatever was called before"
     return [in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5}) for heads in (1, NUM_HEADS)]
 
 
@@ -187,10 +187,20 @@ def in_every_situation(draw, config):
     one.apply(block, torch.zeros_like(x)).observe("zeros that the first norm leaves zeros")
     one.apply(block, wide_stream(draw, 2, 1).repeat(1, 5, 1)).observe("tokens that are all alike")
     if config["num_heads"] == 1:
-        one.apply(block, wide_stream(draw, 1, 260)).observe("1 x 260 tokens")
+        one.apply(block, wide_stream(draw, 1, 600)).observe("1 x 600 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
+    state = block_state(draw)
+    one.load_state(block, {key: 100 * tensor if key == "mlp.fc1.weight" else tensor for key, tensor in state.items()})
+    one.apply(block, x).observe("hidden activations of some hundreds")
+    one.load_state(block, far_apart(block_state(draw)))
+    one.apply(block, wide_stream(draw, 2, 12), draw.mask(12, 12)).observe("scores that lie far apart")
     return one.values_only().under_no_grad()
+
+
+def far_apart(state):
+    """The same checkpoint with scores so far apart that a hidden key may lie 100 above all visible ones."""
+    return {key: 10 * tensor if "q_proj" in key or "k_proj" in key else tensor for key, tensor in state.items()}
 
 
 @case
@@ -275,17 +285,20 @@ def nothing_to_drop(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero in float32"
+    "gives float32 for a float32 block and bfloat16 for a bfloat16 block, and is right far from zero"
     config = {**CONFIG, "dropout": 0.5}
     calls = [
         module_call("PreNormBlock", config, block_state(draw), wide_stream(draw, 2, 5), mask=mask).in_dtype(dtype)
         for dtype in (torch.float32, torch.bfloat16)
-        for mask in (None, draw.mask(5, 5, hidden_rows=1))
+        for mask in (None, draw.mask(5, 5, hidden_rows=1), draw.mask(2, 1, 5, 5, hidden_rows=1))
     ]
     loud = block_state(draw)  # what the attention adds is not small beside such a stream
     loud["attention.o_proj.weight"] *= 1000
     far = module_call("PreNormBlock", CONFIG, loud, 2000 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)
-    return [*calls, far]
+    huge = ("attention.o_proj.weight", "mlp.fc2.weight")
+    loud = {key: 1e8 * tensor if key in huge else tensor for key, tensor in block_state(draw).items()}
+    farther = module_call("PreNormBlock", CONFIG, loud, 1e7 + 1.5 * draw.normal(2, 5, D_MODEL))
+    return [*calls, far, farther.values_only().under_no_grad()]
 
 
 @case
