@@ -101,7 +101,7 @@ def one_block_many_shapes(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
+    "reads every form of mask at every size, and is right for zeros and for 520 tokens, whatever was called before"
     return [in_every_situation(draw, sizes(num_heads=heads, dropout=0.5)) for heads in (1, 3)]
 
 
@@ -124,10 +124,21 @@ def in_every_situation(draw, config):
     one.apply(block, torch.zeros_like(x)).observe("zeros that the first norm leaves zeros")
     one.apply(block, draw.stream(2, 1, 12).repeat(1, 5, 1)).observe("tokens that are all alike")
     if config["num_heads"] == 1:
-        one.apply(block, draw.stream(1, 260, 12)).observe("1 x 260 tokens")
+        one.apply(block, draw.stream(1, 520, 12)).observe("1 x 520 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
+    one.load_state(block, far_apart(checkpoint(draw)))
+    x, mask = draw.stream(2, 12, 12), draw.mask(12, 12)
+    one.apply(block, x, mask).observe("scores that lie far apart, and hidden channels of some hundreds")
     return one.values_only().under_no_grad()
+
+
+def far_apart(state):
+    """The same checkpoint with scores so far apart that a hidden key may lie 100 above all visible ones, and with
+    hidden channels of the MLP that are far from zero.
+    """
+    factors = {"attention.q_proj": 10, "attention.k_proj": 10, "mlp.fc1": 100}
+    return {key: factors.get(key.rpartition(".")[0], 1) * tensor for key, tensor in state.items()}
 
 
 @case
