@@ -11,15 +11,15 @@ from judge.authoring import Call, call, case
 def heads_of_a_batch(draw):
     "gives each head its own consecutive features of every token"
     x, square = draw.stream(2, 5, 12), draw.stream(4, 4, 16)
-    long, wide = draw.stream(1, 70, 6), draw.stream(9, 2, 32)
-    arguments = (x, 3), (x, 2), (x, 6), (square, 4), (long, 3), (wide, 16)
+    long, wide, one = draw.stream(1, 70, 6), draw.stream(9, 2, 32), draw.stream(1, 3, 80)
+    arguments = (x, 3), (x, 2), (x, 6), (square, 4), (long, 3), (wide, 16), (one, 5), (one, 20)
     return [call("split_heads", *pair) for pair in arguments]
 
 
 @case
 def contiguous_heads(draw):
     "merges heads that lie in memory one after the other"
-    shapes = (2, 3, 5, 4), (3, 2, 4, 7), (4, 4, 4, 4), (1, 3, 70, 2), (9, 16, 2, 2)
+    shapes = (2, 3, 5, 4), (3, 2, 4, 7), (4, 4, 4, 4), (1, 3, 70, 2), (9, 16, 2, 2), (1, 6, 3, 4), (1, 20, 3, 4)
     return [call("merge_heads", draw.normal(*shape)) for shape in shapes]
 
 
