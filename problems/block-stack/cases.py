@@ -102,12 +102,12 @@ def query_that_sees_nothing(draw):
 def other_depths(draw):
     "works with no block at all, with one, and with many"
     few = (0, True, True), (0, False, True), (0, False, False), (1, True, False), (1, False, False)
-    many = (11, True, True), (4, False, True)
+    many = (4, False, True), (17, True, True)
     calls = []
     for depth, first, shown in few + many:
         config = {"num_blocks": depth, **WIDTHS, "norm_first": first}
         calls.append(applied(draw, config, stream_for(draw, config), return_stream=shown))
-    return calls
+    return [*calls[:-1], calls[-1].values_only()]
 
 
 @case
@@ -181,7 +181,7 @@ def loaded(one, config, state):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
+    "reads every form of mask at every size, and is right for zeros and for 520 tokens, whatever was called before"
     return [in_every_situation(draw, {**POST, "num_heads": 1}), in_every_situation(draw, PRE)]
 
 
@@ -200,18 +200,21 @@ def in_every_situation(draw, config):
     one.apply(stack, torch.zeros_like(x)).observe("zeros that the first norm leaves zeros")
     one.apply(stack, x[:, :1].repeat(1, 5, 1)).observe("tokens that are all alike")
     if config["num_heads"] == 1:
-        one.apply(stack, stream_for(draw, config, 1, 260)).observe("1 x 260 tokens")
+        one.apply(stack, stream_for(draw, config, 1, 520)).observe("1 x 520 tokens")
     one.apply(one.method(stack, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(stack, "double"), x).observe("after a call in float32")
     one.load_state(stack, far_apart(state))
-    one.apply(stack, stream_for(draw, config, 2, 12), draw.mask(12, 12)).observe("scores that lie far apart")
+    x, mask = stream_for(draw, config, 2, 12), draw.mask(12, 12)
+    one.apply(stack, x, mask).observe("scores that lie far apart, and preactivations of some hundreds")
     return one.values_only().under_no_grad()
 
 
 def far_apart(state):
-    """The same checkpoint with scores so far apart in its first block that a hidden key may lie 100 above the rest."""
-    first = "blocks.0.attention.q_proj", "blocks.0.attention.k_proj"
-    return {key: 10 * tensor if key.startswith(first) else tensor for key, tensor in state.items()}
+    """The same checkpoint with scores so far apart in its first block that a hidden key may lie 100 above the rest, and
+    with preactivations of its first MLP that are far from zero.
+    """
+    factors = {"blocks.0.attention.q_proj": 10, "blocks.0.attention.k_proj": 10, "blocks.0.mlp.fc1": 100}
+    return {key: factors.get(key.rpartition(".")[0], 1) * tensor for key, tensor in state.items()}
 
 
 @case
@@ -275,15 +278,18 @@ def in_training(draw):
 
 @case
 def lower_precision(draw):
-    "gives float32 for a float32 stack and bfloat16 for a bfloat16 stack, and is right far from zero in float32"
+    """gives float32 for a float32 stack and bfloat16 for a bfloat16 stack, and is right far from zero in float32 and
+    float64
+    """
     calls = [
-        applied(draw, config, stream_for(draw, config), draw.mask(5, 5, hidden_rows=1), return_stream=True).in_dtype(
+        applied(draw, config, stream_for(draw, config), draw.mask(*shape, hidden_rows=1), return_stream=True).in_dtype(
             dtype
         )
-        for config in (PRE, POST)
+        for config, shape in ((PRE, (5, 5)), (POST, (2, 1, 5, 5)))
         for dtype in (torch.float32, torch.bfloat16)
     ]
-    return [*calls, applied(draw, PRE, 2000 + 1.5 * draw.normal(2, 5, D_MODEL)).in_dtype(torch.float32)]
+    far = [applied(draw, PRE, mean + 1.5 * draw.normal(2, 5, D_MODEL)) for mean in (2000, 1e7)]
+    return [*calls, far[0].in_dtype(torch.float32), far[1].values_only()]
 
 
 @case
