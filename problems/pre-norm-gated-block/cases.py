@@ -146,7 +146,7 @@ def memory_layouts(draw):
 
 @case
 def masks_of_every_form(draw):
-    "reads every form of mask at every size, and is right for zeros and for 260 tokens, whatever was called before"
+    "reads every form of mask at every size, and is right for zeros and for 520 tokens, whatever was called before"
     return [in_every_situation(draw, {**CONFIG, "num_heads": heads, "dropout": 0.5}) for heads in (1, NUM_HEADS)]
 
 
@@ -161,7 +161,7 @@ def in_every_situation(draw, config):
     one.apply(block, torch.zeros_like(x)).observe("a stream of zeros")
     one.apply(block, wide_stream(draw, 2, 1).repeat(1, 5, 1)).observe("tokens that are all alike")
     if config["num_heads"] == 1:
-        one.apply(block, wide_stream(draw, 1, 260)).observe("1 x 260 tokens")
+        one.apply(block, wide_stream(draw, 1, 520)).observe("1 x 520 tokens")
     one.apply(one.method(block, "float"), one.method(one.leaf(x), "float"))
     one.apply(one.method(block, "double"), x).observe("after a call in float32")
     one.load_state(block, far_apart(block_state(draw)))
@@ -174,8 +174,8 @@ def far_apart(state):
     """The same checkpoint with scores so far apart that a hidden key may lie 100 above all visible ones, and with
     gates and features of the MLP that are far from zero.
     """
-    large = "q_proj", "k_proj", "gate_proj", "up_proj"
-    return {key: 10 * tensor if any(name in key for name in large) else tensor for key, tensor in state.items()}
+    factors = {"q_proj": 10, "k_proj": 10, "gate_proj": 100, "up_proj": 10}
+    return {key: factors.get(key.split(".")[1], 1) * tensor for key, tensor in state.items()}
 
 
 @case
@@ -234,11 +234,12 @@ def lower_precision(draw):
     "gives float32 for a float32 block and bfloat16 for a bfloat16 block, also at far positions"
     # Two positions that are close, and others far from them and from each other: only there a rounded frequency shows.
     far, calls = torch.tensor([LAST - 40, 11, LAST - 37, 50_003, LAST]), []
-    for dtype in (torch.float32, torch.bfloat16):
+    shapes = (torch.float32, (5, 5)), (torch.bfloat16, (5, 5)), (torch.bfloat16, (2, 1, 5, 5))
+    for dtype, shape in shapes:
         state = block_state(draw)
         # Weights that hang on the positions and a stream that doesn't drown them: bfloat16 is judged with 5 %.
         state["attention.q_proj.weight"] *= 2
-        x, mask = draw.normal(2, 5, D_MODEL), draw.mask(5, 5, hidden_rows=1)
+        x, mask = draw.normal(2, 5, D_MODEL), draw.mask(*shape, hidden_rows=1)
         calls.append(module_call(BLOCK, {**CONFIG, "dropout": 0.5}, state, x, far, mask=mask).in_dtype(dtype))
     return calls
 
@@ -417,15 +418,15 @@ def dropout_sites(draw):
 
 @relation
 def dropout_of_a_loaded_block(draw):
-    "drops a quarter with dropout 0.25, also when the block comes from a file and trains on, inside torch.no_grad() too"
+    "drops with dropout 0.2517 also when the block comes from a file and trains on, inside torch.no_grad() too"
     x, state = wide_stream(draw, 2, 2, 4), silence(tiny_state(draw), "mlp.down_proj")
     one, path = Call(), ScratchPath("block.pt")
-    one.function("save_block", loaded_with(one, {**TINY, "dropout": 0.25}, state), path)
+    one.function("save_block", loaded_with(one, {**TINY, "dropout": 0.2517}, state), path)
     block = one.function("load_block", path)
     one.train(block)
     for index in range(48):
         one.apply(block, x).observe(f"run{index}")
-    return one.random().under_no_grad(), lambda observations: attention_complaint(observations[0], 0.25, state, x)
+    return one.random().under_no_grad(), lambda observations: attention_complaint(observations[0], 0.2517, state, x)
 
 
 @case(after="plain_block")
