@@ -102,7 +102,7 @@ def query_that_sees_nothing(draw):
 def other_depths(draw):
     "works with no block at all, with one, and with many"
     few = (0, True, True), (0, False, True), (0, False, False), (1, True, False), (1, False, False)
-    many = (4, False, True), (17, True, True)
+    many = (11, True, True), (4, False, True), (17, True, True)
     calls = []
     for depth, first, shown in few + many:
         config = {"num_blocks": depth, **WIDTHS, "norm_first": first}
@@ -285,7 +285,7 @@ def lower_precision(draw):
         applied(draw, config, stream_for(draw, config), draw.mask(*shape, hidden_rows=1), return_stream=True).in_dtype(
             dtype
         )
-        for config, shape in ((PRE, (5, 5)), (POST, (2, 1, 5, 5)))
+        for config, shape in ((PRE, (5, 5)), (POST, (5, 5)), (POST, (2, 1, 5, 5)))
         for dtype in (torch.float32, torch.bfloat16)
     ]
     far = [applied(draw, PRE, mean + 1.5 * draw.normal(2, 5, D_MODEL)) for mean in (2000, 1e7)]
