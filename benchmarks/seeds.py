@@ -1,8 +1,9 @@
 """Judges references, rewrites or mutants at many fresh seeds: one wrong verdict in fifty is a bug.
 
-python benchmarks/seeds.py [--times 50] [--rewrites | --proofs [--quick]] [ID...]
+python benchmarks/seeds.py [--times 50] [--rewrites | --mutants | --proofs [--quick]] [ID...]
 
-The reference alone; rewrites, too; whole proofs, or with each mutant on the cases that it names. Two at a time.
+The reference alone; rewrites, too; nothing but the mutants, on the cases that they name; whole proofs, or quick ones.
+Two at a time.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ sys.path.insert(0, str(ROOT))
 from judge.catalog import find_problem, problem_ids  # noqa: E402
 from judge.counted import counted  # noqa: E402
 from judge.models import Problem  # noqa: E402
+from judge.mutants import load_mutants  # noqa: E402
 from judge.pipeline import OpenProblem  # noqa: E402
 from judge.processes.supervision import Engine  # noqa: E402
 from judge.submission import read_submission  # noqa: E402
-from judge.verify import verify  # noqa: E402
+from judge.verify import How, Prover, verify  # noqa: E402
 
 
 def main() -> int:
@@ -31,6 +33,7 @@ def main() -> int:
     parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--rewrites", action="store_true")
+    parser.add_argument("--mutants", action="store_true")
     parser.add_argument("--proofs", action="store_true")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
@@ -40,6 +43,8 @@ def main() -> int:
     if not options.proofs:
         problems = [problem for problem in problems if problem.kind != "tests"]  # of these nothing is drawn
     with Engine() as engine:
+        if options.mutants:
+            return 1 if refuse_often(problems, engine, options.times) else 0
         if options.proofs:
             return 1 if prove_often(problems, engine, options.times, quick=options.quick) else 0
         often = functools.partial(judge_often, engine=engine, times=options.times, rewrites=options.rewrites)
@@ -62,6 +67,32 @@ def prove_often(problems: list[Problem], engine: Engine, times: int, *, quick: b
         print(f"round {number} at seed {seed}: {counted(mutants, 'mutant')}", flush=True)
     total = counted(times * len(problems), "proof")
     print(f"{proven} of {total} succeeded at {counted(times, 'fresh seed')}, {counted(found, 'complaint')}", flush=True)
+    return found
+
+
+class OnlyMutants(Prover):
+    """What of a proof is about mutants."""
+
+    def _all(self) -> None:
+        self._refused(load_mutants(self.problem.folder))
+
+
+def refuse_often(problems: list[Problem], engine: Engine, times: int) -> int:
+    """Print and count the complaints about mutants."""
+    found = 0
+    for number in range(1, times + 1):
+        seed = secrets.randbits(32)
+        how = How(seed, production=False, quick=True, at_once=1)
+        provers = [OnlyMutants(problem, engine, lambda step: None, how) for problem in problems]
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            proofs = list(pool.map(OnlyMutants.prove, provers))
+        for proof in proofs:
+            found += len(proof.complaints)
+            for complaint in proof.complaints:
+                print(f"  {proof.problem} at seed {seed}: {complaint}", flush=True)
+        mutants = sum(len(proof.kills) for proof in proofs)
+        print(f"round {number} at seed {seed}: {counted(mutants, 'mutant')}", flush=True)
+    print(f"{counted(found, 'complaint')} at {counted(times, 'fresh seed')}", flush=True)
     return found
 
 

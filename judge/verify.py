@@ -158,6 +158,14 @@ class Prover:
         for path in rewrites:
             self._right(f"hidden/rewrites/{path.name}", path)
         self.proof.rewrites = len(rewrites)
+        self._refused(mutants)
+        if not self._quick:
+            self._no_decoration(mutants)
+            self._no_equals()
+        self._no_junk()
+
+    def _refused(self, mutants: Sequence[Mutant]) -> None:
+        """Try each mutant: it has to be refused."""
         if not self._production:  # a trial that the reference fails would fail everything
             reference = (self._hidden / "reference.py").read_text(encoding="utf-8")
             ((_, fared),) = self._trials([{"name": "reference", "source": reference, "cases": []}], keep=False)
@@ -165,10 +173,6 @@ class Prover:
         tried = {} if self._production else self._try(mutants)
         for mutant in mutants:
             self._wrong(mutant, tried)
-        if not self._quick:
-            self._no_decoration(mutants)
-            self._no_equals()
-        self._no_junk()
 
     def _no_equals(self) -> None:
         self._tell("comparing the mutants with each other")
