@@ -57,8 +57,7 @@ def compare(observed: Observation, expected: Observation, program: Program, labe
     result = Comparison([], [])
     if expected.error or program.raises:
         _compare_errors(observed.error, expected.error, program, result)
-        if observed.error:  # what returns has said enough
-            result.differences += manners(observed, label)
+        result.differences += (manners if observed.error else _changed)(observed, label)
         return result
     if observed.error:
         result.differences.append(_raised(observed.error))
